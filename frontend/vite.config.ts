@@ -68,7 +68,12 @@ export default defineConfig({
             {
               // What lists whose rows can be selected have in common.
               name: "lists",
-              test: /src\/(shell\/(SavedViews|SelectionBar)|memory\/(changes|undo))/,
+              test: /src\/(shell\/(SavedViews|SelectionBar)|memory\/(changes|undo|unmask))/,
+            },
+            {
+              // What the pages of facts and of a butler's memory have in common.
+              name: "facts",
+              test: /src\/pages\/facts\/(FactFilters|queries)/,
             },
           ],
         },

@@ -17,13 +17,13 @@ const queries = new QueryClient({
   queryCache: new QueryCache(),
   defaultOptions: {
     queries: { retry: RETRIES, staleTime: 5_000, throwOnError: hasNothingToShow },
-    mutations: { onError: toastError },
+    mutations: { onError: (error) => toastError(error) },
   },
 });
 
 /** An error takes the page only where there is nothing older to show, and nobody is merely away. */
 function hasNothingToShow(error: Error, query: { state: { data: unknown } }): boolean {
-  if (error instanceof ApiError && (error.isAway || error.status === 401)) return false;
+  if (error instanceof ApiError && (error.isAway || error.isOfAnother)) return false;
   return query.state.data === undefined;
 }
 

@@ -43,7 +43,12 @@ def chromium() -> Iterator[Browser]:
 
 
 def window(
-    browser: Browser, url: str, *, theme: str = "light", size: tuple[int, int] = DESKTOP
+    browser: Browser,
+    url: str,
+    *,
+    theme: str = "light",
+    size: tuple[int, int] = DESKTOP,
+    time_zone: str = "Europe/Lisbon",
 ) -> BrowserContext:
     """A window with a profile of its own; `theme` is what the system prefers."""
     width, height = size
@@ -53,5 +58,5 @@ def window(
         color_scheme="dark" if theme == "dark" else "light",
         reduced_motion="reduce",
         locale="en-GB",
-        timezone_id="Europe/Lisbon",
+        timezone_id=time_zone,
     )

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import asyncpg
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect
 
 from conftest import _CLONE, _TEMPLATE, Template
-from dashboard.browser import CHROMIUM, chromium, window
+from dashboard.browser import CHROMIUM, DESKTOP, chromium, window
 from dashboard.reading import REFUSE_TO_WRITE, unchanged
 from dashboard.serving import seed_apart, server
 from dashboard.tab import Tab, kept_tab
@@ -142,16 +142,56 @@ def profile(browser: Browser, url: str) -> Iterator[BrowserContext]:
         yield context
 
 
-@pytest.fixture
-def page(profile: BrowserContext, url: str) -> Iterator[Page]:
-    """A new tab, as wide as a desk's, in a window that keeps nothing but the dashboard's code."""
-    profile.clear_cookies()
-    profile.clear_permissions()
+@pytest.fixture(scope="module")
+def _page(profile: BrowserContext) -> Iterator[Page]:
     page = profile.new_page()
-    storage = profile.new_cdp_session(page)
-    storage.send("Storage.clearDataForOrigin", {"origin": url, "storageTypes": "local_storage"})
     yield page
     page.close()
+
+
+@pytest.fixture
+def page(_page: Page, url: str) -> Iterator[Page]:
+    """The tab of a file, as new, which costs less than a new one; see `new_page`.
+
+    It is as wide as a desk's, in a window that keeps nothing but the dashboard's code.
+    """
+    if _page.url.startswith(url):
+        _page.evaluate("sessionStorage.clear()")
+    _leave(_page)
+    _forget(_page, url)
+    width, height = DESKTOP
+    _page.set_viewport_size({"width": width, "height": height})
+    _page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    yield _page
+    _page.unroute_all(behavior="ignoreErrors")
+
+
+@pytest.fixture
+def new_page(profile: BrowserContext, url: str) -> Iterator[Page]:
+    """A tab of the test's own, for what a tab keeps for good: a script that runs in each page."""
+    page = profile.new_page()
+    _forget(page, url)
+    yield page
+    page.close()
+
+
+def _leave(page: Page) -> None:
+    """With whatever is typed there."""
+
+    def agree(asked: Dialog) -> None:
+        asked.accept()
+
+    page.on("dialog", agree)
+    page.goto("about:blank")
+    page.remove_listener("dialog", agree)
+
+
+def _forget(page: Page, url: str) -> None:
+    page.context.clear_cookies()
+    page.context.clear_permissions()
+    storage = page.context.new_cdp_session(page)
+    storage.send("Storage.clearDataForOrigin", {"origin": url, "storageTypes": "local_storage"})
+    storage.detach()
 
 
 @pytest.fixture(scope="package")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Browser, Dialog, Locator, Page, Route, expect
 
 from dashboard.accessibility import violations_in_both_themes
 from dashboard.browser import DESKTOP, PHONE, window
@@ -52,6 +52,7 @@ def open_chat(page: Page, companion: str) -> Locator:
 def test_what_was_said_is_searched(page: Page) -> None:
     box = open_chat(page, "default")
     box.fill("Half a sentence")
+    steps = page.evaluate("history.length")
     page.get_by_label("Search the conversation").fill("packing for Ana")
     found = page.get_by_role("region", name="What was found")
     expect(found.get_by_text("what should I pack for Ana?").first).to_be_visible()
@@ -63,7 +64,31 @@ def test_what_was_said_is_searched(page: Page) -> None:
     page.get_by_label("Clear the search").click()
     expect(page.get_by_role("region", name="Conversation")).to_be_visible()
     expect(page).not_to_have_url(re.compile("q="))
+    # Back leads to the page before, not through what was typed.
+    assert page.evaluate("history.length") == steps
     expect(box).to_have_value("Half a sentence")
+
+
+def test_what_was_typed_is_not_lost_to_another_page_unasked(new_page: Page) -> None:
+    asked: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    new_page.on("dialog", refuse)
+    box = open_chat(new_page, "default")
+    box.fill("Half a sentence")
+    rules = new_page.get_by_role("link", name="Rules", exact=True)
+    rules.click()
+    expect(box).to_have_value("Half a sentence")
+    box.fill("")
+    new_page.get_by_role("button", name="Introduce yourself").click()
+    name = new_page.get_by_label("Your name")
+    name.fill("Half a na")
+    rules.click()
+    expect(name).to_have_value("Half a na")
+    assert asked == ["Discard what you have typed?"] * 2
 
 
 def test_a_conversation_by_keyboard_alone(page: Page, model: Talker) -> None:
@@ -202,10 +227,16 @@ def test_a_picture_is_sent_shown_and_seen(page: Page, model: Talker) -> None:
     sent = model.asked[-1]["messages"][-1]["content"][0]["image_url"]["url"]
     seen = Image.open(io.BytesIO(base64.b64decode(sent.partition(",")[2])))
     assert (seen.format, seen.size) == ("PNG", (1568, 784))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     page.reload()
     shown = said(page).first.get_by_role("img")
     expect(shown).to_be_visible()
-    assert shown.evaluate("one => one.naturalWidth") == 1568
+    expect(shown).to_have_js_property("naturalWidth", 1568)
+    # Another tab may sign in to another tenant: what has no header says in its address whose it is.
+    bare = [url for url in asked if "/picture" in url or "/stream" in url]
+    assert len(bare) == 2
+    assert all(url.endswith("?memory-butler-tenant=default") for url in bare)
 
 
 def _late(route: Route) -> None:
@@ -228,7 +259,7 @@ def test_a_picture_does_not_push_what_is_said_out_of_view(page: Page, model: Tal
         {"name": "tall.png", "mimeType": "image/png", "buffer": picture.getvalue()}
     )
     expect(page.get_by_alt_text("To be sent")).to_be_visible()
-    page.route("**/picture", _late)
+    page.route("**/picture?*", _late)
     box.fill("What is this?")
     box.press("Enter")
     expect(said(page).last).to_contain_text("A tall one.")
@@ -452,15 +483,15 @@ def test_a_reply_is_formatted_and_what_was_typed_is_not(page: Page, model: Talke
     assert violations_in_both_themes(page) == []
 
 
-def test_a_reply_that_grows_shows_no_marks(page: Page, model: Talker) -> None:
-    page.add_init_script("""
+def test_a_reply_that_grows_shows_no_marks(new_page: Page, model: Talker) -> None:
+    new_page.add_init_script("""
         window.seen = [];
         new MutationObserver(() => {
             const all = document.querySelectorAll("[aria-busy=true] .memory-text");
             for (const one of all) window.seen.push(one.textContent);
         }).observe(document, { childList: true, subtree: true, characterData: true });
     """)
-    box = open_chat(page, "tara")
+    box = open_chat(new_page, "tara")
     model.replies, model.seconds_a_word = (
         ["<say>Take **the large blue bag** and `a b c` along, *not the red* one.</say>"],
         0.1,
@@ -468,10 +499,10 @@ def test_a_reply_that_grows_shows_no_marks(page: Page, model: Talker) -> None:
     try:
         box.fill("What do I need?")
         box.press("Enter")
-        expect(said(page)).to_have_count(2, timeout=20_000)
+        expect(said(new_page)).to_have_count(2, timeout=20_000)
     finally:
         model.seconds_a_word = 0.01
-    seen = page.evaluate("window.seen")
+    seen = new_page.evaluate("window.seen")
     assert any(one.endswith("large") for one in seen)
     assert [one for one in seen if "*" in one or "`" in one] == []
 
@@ -519,22 +550,22 @@ _BREAKING = """
 """
 
 
-def test_a_stream_that_breaks_is_taken_up_again(page: Page, model: Talker) -> None:
-    page.add_init_script(_BREAKING)
-    box = open_chat(page, "thea")
+def test_a_stream_that_breaks_is_taken_up_again(new_page: Page, model: Talker) -> None:
+    new_page.add_init_script(_BREAKING)
+    box = open_chat(new_page, "thea")
     model.replies, model.seconds_a_word = [f"<say>Once {'upon a time ' * 20}END</say>"], 0.1
     try:
         box.fill("Tell me a story.")
         box.press("Enter")
         # What is typed while it is sent stays.
-        page.keyboard.type("And then?")
-        expect(page.get_by_text(re.compile("^Once upon a time"))).to_be_visible()
-        expect(said(page)).to_have_count(2, timeout=20_000)
-        expect(said(page).last).to_contain_text("END")
+        new_page.keyboard.type("And then?")
+        expect(new_page.get_by_text(re.compile("^Once upon a time"))).to_be_visible()
+        expect(said(new_page)).to_have_count(2, timeout=20_000)
+        expect(said(new_page).last).to_contain_text("END")
         expect(box).to_have_value("And then?")
-        expect(page.get_by_text("network error")).to_have_count(0)
+        expect(new_page.get_by_text("network error")).to_have_count(0)
         # Said once to a screen reader, when all of it is there.
-        told = page.locator("p[aria-live=polite]")
+        told = new_page.locator("p[aria-live=polite]")
         expect(told).to_contain_text("Once upon a time")
     finally:
         model.seconds_a_word = 0.01

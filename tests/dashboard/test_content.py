@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from conftest import Template
 from dashboard.asking import stored
-from dashboard.browser import window
+from dashboard.browser import PHONE, window
 from dashboard.conftest import COPY, execute
 
 _TRAP = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
@@ -65,6 +65,32 @@ def test_the_policy_stops_what_the_page_would_not(page: Page) -> None:
     assert "Content Security Policy" in blocked or blocked == "Failed to fetch"
 
 
+def test_a_subject_without_spaces_stays_in_its_column(page: Page) -> None:
+    long = "subject" * 40
+    stored(page, "facts", subject=long, predicate="size", content="Is small")
+    page.goto(f"/memory/facts?subject={long}")
+    row = page.get_by_role("table", name="Facts").get_by_role("row").filter(has_text="Is small")
+    subject, fact = row.get_by_text(long).first, row.get_by_text("Is small")
+    said, begins = subject.bounding_box(), fact.bounding_box()
+    assert said is not None
+    assert begins is not None
+    assert said["x"] + said["width"] <= begins["x"]
+    # Nor does what is typed run under the button that clears it.
+    typed = page.get_by_role("searchbox", name="Subject").bounding_box()
+    clear = page.get_by_label("Clear the search").bounding_box()
+    room = page.get_by_role("searchbox", name="Subject").evaluate(
+        "node => parseFloat(getComputedStyle(node).paddingRight)"
+    )
+    assert typed is not None
+    assert clear is not None
+    assert typed["x"] + typed["width"] - room <= clear["x"]
+
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    expect(row.get_by_text(long).first).to_be_hidden()
+    table = page.get_by_role("table", name="Facts")
+    assert table.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
 def _open(page: Page, kind: str, id: str) -> Locator:
     page.goto(f"/memory/{kind}s?open={kind}:{id}")
     drawer = page.get_by_role("dialog")
@@ -90,6 +116,19 @@ def test_drawers_show_such_texts_as_they_are(page: Page, traps: dict[str, str]) 
                      return range.getBoundingClientRect().right
                          >= node.getBoundingClientRect().right - 2 }"""
     )
+
+
+def test_a_name_without_spaces_is_never_wider_than_its_drawer_or_dialog(page: Page) -> None:
+    long = "Donaudampfschifffahrt" * 9
+    key = {"subject": "ship", "predicate": long}
+    _open(page, "fact", stored(page, "facts", content="Sails on Sundays", **key))
+    _open(page, "episode", stored(page, "episodes", content="It sailed", butler=long))
+    named = stored(page, "entities", canonical_name=long, entity_type="organization")
+    page.goto(f"/memory/entities?open=entity:{named}")
+    page.get_by_role("dialog").get_by_role("button", name="Merge").click()
+    dialog = page.get_by_role("dialog", name="Merge")
+    expect(dialog.get_by_role("listitem").first).to_be_visible()
+    assert dialog.evaluate("node => node.scrollWidth <= node.clientWidth")
 
 
 def test_a_rule_of_sixty_kilobytes_can_be_read_and_edited(

@@ -85,6 +85,20 @@ def test_an_entity_is_looked_at_corrected_resolved_and_merged(page: Page) -> Non
     expect(drawer.get_by_role("heading", name="Joana Pinheiro")).to_be_visible()
 
 
+def test_an_edit_of_an_entity_keeps_what_somebody_else_changed_meanwhile(page: Page) -> None:
+    elder = stored(page, "entities", canonical_name="Old Mill", entity_type="place")
+    page.goto(f"/memory/entities?open=entity:{elder}")
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_role("button", name="Edit").click()
+    drawer.get_by_label("Other names").fill("the mill")
+    with page.expect_response(f"**/api/memory/entities/{elder}"):
+        sent(page, "PATCH", f"/api/memory/entities/{elder}", canonical_name="Old Mill of Avintes")
+    drawer.get_by_role("button", name="Save").click()
+    expect(drawer.get_by_role("button", name="Edit")).to_be_visible()
+    expect(drawer.get_by_role("heading", level=2)).to_have_text("Old Mill of Avintes")
+    assert read(page, f"/api/memory/entities/{elder}")["entity"]["aliases"] == ["the mill"]
+
+
 def test_a_merge_whose_preview_no_longer_holds_says_so_and_changes_nothing(page: Page) -> None:
     goes = stored(page, "entities", canonical_name="B. Quintela", entity_type="person")
     stored(page, "entities", canonical_name="Beatriz Quintela", entity_type="person")

@@ -104,6 +104,20 @@ def test_the_graph_shows_what_it_came_from_replaced_and_supports(page: Page, tol
     expect(drawer.get_by_text("episode · expired")).to_be_visible()
 
 
+def test_what_an_undo_has_removed_is_not_shown_as_current(page: Page, told: Told) -> None:
+    drawer = _open(page, told.fact)
+    drawer.get_by_role("button", name="Edit").click()
+    drawer.get_by_label("Fact", exact=True).fill("Drinks mint tea")
+    page.keyboard.press("Control+Enter")
+    expect(drawer.get_by_role("heading", name="Drinks mint tea")).to_be_visible()
+    page.get_by_role("button", name="Undo", exact=True).last.click()
+    expect(drawer.get_by_role("heading", name="Drinks mint tea")).to_have_count(0)
+    page.go_back()
+    expect(drawer.get_by_role("heading", name="Drinks mint tea")).to_be_visible()
+    expect(drawer.get_by_text("no longer in memory")).to_be_visible()
+    expect(drawer.get_by_role("button", name="Confirm")).to_have_count(0)
+
+
 @pytest.mark.requirement("DASH-05", "GEN-05")
 def test_an_edit_supersedes_and_can_be_taken_back(page: Page, told: Told) -> None:
     drawer = _open(page, told.fact)
@@ -192,3 +206,53 @@ def test_a_fading_fact_says_so_and_what_confirming_would_do(page: Page) -> None:
     expect(drawer).to_contain_text("nobody confirmed it in time")
     expect(drawer.get_by_role("button", name="Confirm")).to_have_count(0)
     expect(drawer.get_by_text("Confirmed now")).to_have_count(0)
+
+
+def test_the_keyboard_keeps_its_place_in_a_drawer_whatever_is_pressed(page: Page) -> None:
+    plum = stored(page, "facts", subject="plum", predicate="age", content="The plum is old")
+    page.goto(f"/memory/facts?open=fact:{plum}")
+    drawer = page.get_by_role("dialog")
+    confirm, forget = (drawer.get_by_role("button", name=one) for one in ("Confirm", "Forget"))
+    confirm.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("is as certain as it ever was", exact=False).first).to_be_visible()
+    expect(confirm).to_be_focused()
+
+    drawer.get_by_role("button", name="Edit").focus()
+    page.keyboard.press("Enter")
+    drawer.get_by_role("button", name="Cancel").focus()
+    page.keyboard.press("Enter")
+    expect(drawer).to_be_focused()
+    forget.focus()
+    page.keyboard.press("Enter")
+    expect(drawer.get_by_role("button", name="Restore")).to_be_focused()
+    undo = page.get_by_role("button", name="Undo", exact=True).last
+    undo.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The fact is back.", exact=True)).to_be_visible()
+    expect(drawer).to_be_focused()
+    # The toasts that are still there do not take Esc from it.
+    page.keyboard.press("Escape")
+    expect(drawer).to_have_count(0)
+    expect(page.get_by_text("The fact is back.", exact=True)).to_be_visible()
+
+
+def test_yesterday_is_the_day_before_today_by_the_readers_clock(new_page: Page) -> None:
+    """Whatever the hours between: at one in the morning the evening of two days ago is not it."""
+    lamp = stored(
+        new_page,
+        "facts",
+        subject="lamp",
+        predicate="place",
+        content="The lamp is in the hall",
+        valid_from="2026-03-08T22:00:00Z",
+    )
+    since = new_page.get_by_role("dialog").get_by_role("region", name="Details")
+    for now, said in (
+        ("2026-03-10T01:00:00Z", "since 2 days ago"),
+        ("2026-03-09T23:00:00Z", "since yesterday"),
+        ("2026-05-05T12:00:00Z", "since 1 month ago"),
+    ):
+        new_page.clock.set_fixed_time(now)
+        new_page.goto(f"/memory/facts?open=fact:{lamp}")
+        expect(since).to_contain_text(said)

@@ -17,9 +17,12 @@ def test_the_stream_shows_what_was_said_and_keeps_what_was_thought(page: Page) -
     expect(written).not_to_be_visible()
     told.get_by_text("As it was written").click()
     expect(written).to_be_visible()
+    steps = page.evaluate("history.length")
     page.get_by_label("Tag").fill("feeling")
     expect(messages).to_have_count(1)
     expect(page).to_have_url(re.compile("tag=feeling"))
+    # Back leads to the page before, not through what was typed.
+    assert page.evaluate("history.length") == steps
     page.reload()
     expect(messages).to_have_count(1)
 
@@ -102,3 +105,33 @@ def test_a_run_shows_what_it_changed_and_is_taken_back(page: Page) -> None:
     expect(page.get_by_text("Took back 1 change.", exact=True)).to_be_visible()
     page.goto("/journal?tab=fragments&fragment=knee")
     expect(page.get_by_role("region", name="knee")).to_contain_text("his knee hurts after runs")
+
+
+def test_a_correction_that_was_not_kept_stays_in_its_box(page: Page) -> None:
+    page.goto("/journal?tab=mind")
+    pin = page.get_by_role("region", name="Pins").get_by_role("listitem")
+    pin.get_by_role("button", name="Edit").click()
+    box = pin.get_by_role("textbox")
+    box.fill("Ana joins the last two days")
+    page.route("**/mind/edit", lambda route: route.fulfill(status=500, body="{}"))
+    # Before the answer "Save" is enabled as well, and a second Enter would be ignored.
+    with page.expect_response("**/mind/edit"):
+        box.press("Enter")
+    expect(pin.get_by_role("button", name="Save")).to_be_enabled()
+    expect(box).to_have_value("Ana joins the last two days")
+    page.unroute("**/mind/edit")
+    box.press("Enter")
+    expect(pin).to_contain_text("Ana joins the last two days")
+    expect(box).to_have_count(0)
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(pin).to_contain_text("Ana joins the last day of the trail")
+
+
+def test_a_correction_is_not_lost_to_another_tab_unasked(page: Page) -> None:
+    page.goto("/journal?tab=mind")
+    page.get_by_role("button", name=re.compile("^Edit: ")).first.click()
+    text = page.get_by_role("textbox", name=re.compile("^New text of "))
+    text.fill("Half a correction")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.get_by_role("tab", name="Fragments").click()
+    expect(text).to_have_value("Half a correction")

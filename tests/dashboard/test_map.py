@@ -182,9 +182,9 @@ def test_it_fits_a_phone(page: Page) -> None:
     expect(page.get_by_role("table", name="Entities on the map")).to_be_visible()
 
 
-def test_on_a_phone_every_name_is_drawn_and_covers_no_other(page: Page) -> None:
-    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
-    page.add_init_script("""
+def test_on_a_phone_every_name_is_drawn_and_covers_no_other(new_page: Page) -> None:
+    new_page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    new_page.add_init_script("""
         window.names = new Map();
         const write = CanvasRenderingContext2D.prototype.fillText;
         CanvasRenderingContext2D.prototype.fillText = function (name, left, y) {
@@ -198,11 +198,13 @@ def test_on_a_phone_every_name_is_drawn_and_covers_no_other(page: Page) -> None:
             clear.apply(this, area);
         };
     """)
-    page.goto("/memory/map")
-    _settled(page)
-    width = page.get_by_role("img", name=re.compile("^Map of")).evaluate("one => one.clientWidth")
-    drawn = page.evaluate("[...window.names]")
-    assert len(drawn) == len(read(page, "/api/memory/map")["nodes"])
+    new_page.goto("/memory/map")
+    _settled(new_page)
+    width = new_page.get_by_role("img", name=re.compile("^Map of")).evaluate(
+        "one => one.clientWidth"
+    )
+    drawn = new_page.evaluate("[...window.names]")
+    assert len(drawn) == len(read(new_page, "/api/memory/map")["nodes"])
     for number, (name, one) in enumerate(drawn):
         assert 0 <= one["left"] < one["right"] <= width, name
         for other_name, other in drawn[:number]:

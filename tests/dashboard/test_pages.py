@@ -1,13 +1,15 @@
 """Every page in a real browser: it shows, is quiet, asks nobody else, and shuts nobody out."""
 
 import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from dashboard.accessibility import DARK, violations_in_both_themes
 from dashboard.asking import read
-from dashboard.browser import PHONE
+from dashboard.browser import PHONE, window
 from dashboard.pages import PAGES, PageShown
 from dashboard.tab import Tab
 
@@ -27,6 +29,11 @@ _NEEDED = """select => {
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = getComputedStyle(select).font;
   return Math.max(...[...select.options].map((one) => pen.measureText(one.label).width));
+}"""
+# Whether an empty search box shows all of its placeholder.
+_SHOWS_ITS_HINT = """box => {
+  box.value = box.placeholder;
+  return box.scrollWidth <= box.clientWidth;
 }"""
 
 
@@ -55,6 +62,30 @@ def test_a_sweep_is_told_in_figures_with_their_names(tab: Tab) -> None:
     expect(told).to_have_text(re.compile(r"facts fade: \d+, .*facts evaluated: \d+"))
 
 
+# These two never have the same date.
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_the_days_of_a_chart_are_those_of_the_reader(
+    browser: Browser, read_only_url: str, zone: str
+) -> None:
+    with window(browser, read_only_url, time_zone=zone) as context:
+        page = context.new_page()
+        page.goto("/memory")
+        newest = page.get_by_role("table").get_by_role("row").last.get_by_role("rowheader")
+        expect(newest).to_have_text(f"{datetime.now(ZoneInfo(zone)):%-d %b}")
+
+
+@pytest.mark.parametrize("width", [PHONE[0], 1280])
+def test_search_boxes_show_what_they_are_for(tab: Tab, width: int) -> None:
+    page = tab.page
+    page.set_viewport_size({"width": width, "height": 832})
+    for path in ("/memory", "/memory/facts", "/memory/rules", "/memory/entities", "/journal"):
+        page.goto(path)
+        boxes = page.get_by_role("main").get_by_role("searchbox")
+        expect(boxes.first).to_be_visible()
+        for box in boxes.all():
+            assert box.evaluate(_SHOWS_ITS_HINT), (path, box.get_attribute("placeholder"))
+
+
 def test_a_form_shows_the_choices_of_its_select_in_full(tab: Tab) -> None:
     page = tab.page
     page.goto("/memory/facts")
@@ -75,6 +106,25 @@ def test_how_a_name_matched_is_on_one_line_on_a_phone(tab: Tab) -> None:
         assert one.evaluate(
             "one => one.offsetHeight < 2 * parseFloat(getComputedStyle(one).fontSize)"
         )
+
+
+@pytest.mark.parametrize("width", [768, 1024])
+def test_what_one_reads_has_most_of_the_room_on_a_tablet(tab: Tab, width: int) -> None:
+    page = tab.page
+    page.set_viewport_size({"width": width, "height": 1024})
+    for path, said in (
+        ("/memory/facts", page.get_by_role("table").get_by_text("Takes calls after six")),
+        ("/memory/timeline", page.get_by_role("main").locator("li p").first),
+    ):
+        page.goto(path)
+        expect(said).to_be_visible()
+        assert said.evaluate("node => node.clientWidth") > 300
+    page.goto("/journal?tab=fragments")
+    name = page.get_by_role("group", name="Fragments and their links").locator("text").first
+    expect(name).to_be_visible()
+    place = name.bounding_box()
+    assert place is not None
+    assert place["height"] >= 10
 
 
 @pytest.mark.requirement("DASH-10", "DASH-13")

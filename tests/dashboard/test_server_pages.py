@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from dashboard.asking import sent
 from dashboard.test_away import token_of
@@ -44,7 +44,8 @@ def test_a_job_is_tried_and_then_run(page: Page) -> None:
 
 
 def test_a_token_is_made_shown_once_and_revoked(page: Page) -> None:
-    page.goto("/tokens")
+    page.goto("/memory")
+    page.get_by_role("link", name="Tokens").click()
     expect(page.get_by_role("listitem").filter(has_text="old laptop")).to_contain_text("expired")
     page.get_by_role("button", name="New token").click()
     dialog = page.get_by_role("dialog")
@@ -54,17 +55,37 @@ def test_a_token_is_made_shown_once_and_revoked(page: Page) -> None:
         ["Never", "In a day", "In 30 days", "In a year"]
     )
     dialog.get_by_label("write").uncheck()
-    dialog.get_by_role("button", name="Create").click()
+    dialog.get_by_role("button", name="Create").dblclick()
     secret = dialog.locator("code").inner_text()
+    # Nobody can read it again, so only a button closes it.
+    page.keyboard.press("Escape")
+    page.mouse.click(5, 400)
+    expect(dialog.locator("code")).to_have_text(secret)
     assert secret.startswith("mbt_")
+    page.once("dialog", lambda asked: asked.dismiss())
+    page.go_back()
+    expect(dialog.locator("code")).to_have_text(secret)
     heard = page.request.get("/api/memory/stats", headers={"Authorization": f"Bearer {secret}"})
     assert heard.ok
     dialog.get_by_role("button", name="I have kept it").click()
+    expect(page.get_by_role("button", name="New token")).to_be_focused()
     made = page.get_by_role("listitem").filter(has_text="visitor")
+    expect(made).to_have_count(1)
     expect(made).to_contain_text("read")
     expect(page.get_by_text(secret)).to_have_count(0)
     made.get_by_role("button", name="Revoke visitor").click()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/tokens/*", hold)
     dialog.get_by_role("button", name="Revoke").click()
+    # It is being done: nothing says that it is not.
+    expect(dialog.get_by_role("button", name="Keep it")).to_be_disabled()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_visible()
+    held[0].continue_()
     expect(made.get_by_text("revoked", exact=True).first).to_be_visible()
     refused = page.request.get("/api/memory/stats", headers={"Authorization": f"Bearer {secret}"})
     assert refused.status == 401

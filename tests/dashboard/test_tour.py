@@ -70,3 +70,12 @@ def test_each_step_leads_to_its_page_and_ticks_itself(page: Page) -> None:
     expect(page.get_by_role("heading", level=1, name="Overview")).to_be_visible()
     expect(page.get_by_text("A demonstration asks none")).to_be_visible()
     expect(tour).to_have_count(0)
+
+
+def test_the_companion_of_a_demonstration_says_that_it_has_no_model(page: Page) -> None:
+    page.goto("/chat")
+    page.get_by_label("Message", exact=True).fill("What is new?")
+    page.keyboard.press("Enter")
+    told = page.get_by_role("status").filter(has_text="No reply; your message is kept.")
+    expect(told).to_contain_text("A demonstration asks no language model.")
+    expect(told).not_to_contain_text("API_KEY")

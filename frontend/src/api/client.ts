@@ -2,6 +2,7 @@ import createClient from "openapi-fetch";
 import { ApiError, problemOf } from "@/api/problem";
 import { reportAway } from "@/api/reachability";
 import type { components, paths } from "@/api/schema";
+import { asShown } from "@/api/tenant";
 
 export type Schemas = components["schemas"];
 
@@ -17,12 +18,23 @@ interface Outcome<Data> {
 }
 
 client.use({
+  onRequest({ request, schemaPath }) {
+    if (schemaPath === "/api/session") return;
+    for (const [name, value] of Object.entries(asShown())) request.headers.set(name, value);
+  },
   async onResponse({ response }) {
     if (response.ok || response.status === 304) return;
     const problem = await problemOf(response);
     if (problem.status === 503 && problem.isAway) reportAway("database");
-    if (problem.status === 401) window.dispatchEvent(new Event(SIGNED_OUT));
-    throw problem;
+    if (problem.code === "other_tenant") reportAway("tenant");
+    if (problem.status !== 401) throw problem;
+    window.dispatchEvent(new Event(SIGNED_OUT));
+    // The server's words are for programs.
+    throw new ApiError(
+      401,
+      problem.code,
+      "You are signed out. Sign in in another tab, then try again.",
+    );
   },
   onError({ error }) {
     if (error instanceof ApiError || (error instanceof DOMException && error.name === "AbortError"))

@@ -14,6 +14,11 @@ export class ApiError extends Error {
     this.name = "ApiError";
   }
 
+  /** Whether somebody else is asked for, or nobody: no fault of the page. */
+  get isOfAnother(): boolean {
+    return this.status === 401 || this.code === "other_tenant";
+  }
+
   /** Whether the same request may succeed by itself a little later. */
   get isAway(): boolean {
     // What is not configured, such as a language model, does not come by itself.

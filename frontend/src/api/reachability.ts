@@ -1,7 +1,11 @@
 import { useSyncExternalStore } from "react";
+import { isShown } from "@/api/tenant";
 
-/** Who is away: nobody, the database behind the server, or the server itself. */
-export type Away = "nobody" | "database" | "server";
+/**
+ * Who is away: nobody, the database behind the server, the server itself; or, for whom this page is: one
+ * is signed out, or signed in to another tenant, in another tab.
+ */
+export type Away = "nobody" | "database" | "server" | "session" | "tenant";
 
 // Often enough to feel immediate, seldom enough to cost nothing.
 const ASK_AGAIN_MILLISECONDS = 2_000;
@@ -28,10 +32,24 @@ function set(next: Away): void {
 async function ask(): Promise<void> {
   try {
     const ready = await fetch("/readyz", { cache: "no-store" });
-    set(ready.ok ? "nobody" : "database");
+    set(
+      !ready.ok ? "database" : away === "session" || away === "tenant" ? await whoIs() : "nobody",
+    );
   } catch {
     set("server");
   }
+}
+
+async function whoIs(): Promise<Away> {
+  const answer = await fetch("/api/session", { cache: "no-store" });
+  const { tenant } = (await answer.json()) as { tenant: string | null };
+  if (tenant === null) return "session";
+  return isShown(tenant) ? "nobody" : "tenant";
+}
+
+/** Something broke off, maybe for no reason: look whether somebody is away. */
+export function lookWhoIsAway(): void {
+  void ask();
 }
 
 /** A request failed in a way that a later one may not: look until all is well again. */

@@ -1,10 +1,11 @@
 import { Eraser } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
+import { arriving } from "@/api/arriving";
 import type { Erased } from "@/memory/EraseDialog";
 import { Button } from "@/ui/Button";
 
 // Few ever erase: it comes when it is asked for.
-const EraseDialog = lazy(() => import("@/memory/EraseDialog"));
+const EraseDialog = lazy(arriving(() => import("@/memory/EraseDialog")));
 
 interface EraseButtonProps {
   target: Erased;

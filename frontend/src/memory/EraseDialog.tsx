@@ -57,6 +57,7 @@ export default function EraseDialog({ target, onClose, onGone }: EraseDialogProp
   return (
     <Dialog
       onClose={leave}
+      busy={erasing.isPending}
       title={erasing.isSuccess ? "Erased for good" : `Erase this ${target.kind} for good`}
       actions={
         erasing.isSuccess ? (
@@ -65,7 +66,9 @@ export default function EraseDialog({ target, onClose, onGone }: EraseDialogProp
           </Button>
         ) : (
           <>
-            <Button onClick={leave}>Cancel</Button>
+            <Button disabled={erasing.isPending} onClick={leave}>
+              Cancel
+            </Button>
             <Button
               kind="danger"
               disabled={!preview.data || typed.trim().toLowerCase() !== WORD}

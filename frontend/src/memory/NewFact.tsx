@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { addFact, type NewFact as Stated } from "@/memory/changes";
-import { useChange } from "@/shell/change";
+import { useChange, useUnsaved } from "@/shell/change";
 import { PERMANENCE_MEANING, PERMANENCES } from "@/shell/vocabulary";
 import { Field, Input, Select, TextArea } from "@/ui/Field";
 import { FormDialog } from "@/ui/FormDialog";
@@ -20,13 +20,14 @@ export default function NewFact({ onClose }: { onClose: () => void }) {
   });
   const [refusal, setRefusal] = useState<string>();
   const change = useChange((error) => setRefusal(error.message));
+  const leave = useUnsaved(fact.content !== "", change.isPending);
   const type = (part: Partial<Stated>) => setFact((now) => ({ ...now, ...part }));
   return (
     <FormDialog
-      onClose={onClose}
+      onClose={() => leave(onClose)}
       title="Add a fact"
       submit="Add"
-      onSubmit={() => change.mutate(addFact(fact), { onSuccess: onClose })}
+      onSubmit={() => change.mutate(addFact(fact), onClose)}
       busy={change.isPending}
       refusal={refusal}
     >

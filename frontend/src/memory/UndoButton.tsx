@@ -1,8 +1,9 @@
 import { Undo2 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
+import { arriving } from "@/api/arriving";
 import { Button } from "@/ui/Button";
 
-const UndoDialog = lazy(() => import("@/memory/UndoDialog"));
+const UndoDialog = lazy(arriving(() => import("@/memory/UndoDialog")));
 
 /** A step of memory: all that was changed with an event, or all that a consolidation learned. */
 export type Step = { event_id: string } | { run_id: string };

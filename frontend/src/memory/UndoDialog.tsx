@@ -46,15 +46,18 @@ export default function UndoDialog(props: { step: Step; onClose: () => void }) {
   return (
     <Dialog
       onClose={onClose}
+      busy={change.isPending}
       title="Undo this change?"
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={change.isPending} onClick={onClose}>
+            Cancel
+          </Button>
           {isPossible && (
             <Button
               kind="primary"
               busy={change.isPending}
-              onClick={() => change.mutate(takeBack(step), { onSuccess: next })}
+              onClick={() => change.mutate(takeBack(step), next)}
             >
               Undo it
             </Button>
@@ -63,7 +66,7 @@ export default function UndoDialog(props: { step: Step; onClose: () => void }) {
       }
     >
       {error ? (
-        <p role="alert" className="text-bad-ink">
+        <p role="alert" className="text-bad-ink first-letter:uppercase">
           {error.message}
         </p>
       ) : data ? (

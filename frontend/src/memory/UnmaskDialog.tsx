@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { unmask } from "@/memory/unmask";
-import { useChange } from "@/shell/change";
+import { useChange, useUnsaved } from "@/shell/change";
 import { Field, Input } from "@/ui/Field";
 import { FormDialog } from "@/ui/FormDialog";
 
@@ -9,12 +9,13 @@ export default function UnmaskDialog({ onClose }: { onClose: () => void }) {
   const [key, setKey] = useState("");
   const [refusal, setRefusal] = useState<string>();
   const change = useChange((error) => setRefusal(error.message));
+  const leave = useUnsaved(key !== "", change.isPending);
   return (
     <FormDialog
-      onClose={onClose}
+      onClose={() => leave(onClose)}
       title="Restore what was masked"
       submit="Restore"
-      onSubmit={() => change.mutate(unmask(key), { onSuccess: onClose })}
+      onSubmit={() => change.mutate(unmask(key), onClose)}
       busy={change.isPending}
       refusal={refusal}
     >

@@ -1,7 +1,7 @@
 import { useState, type FormEvent } from "react";
 import { staleOf, type Stale } from "@/api/problem";
 import type { Difference } from "@/memory/EditConflict";
-import { useChange, type Change } from "@/shell/change";
+import { useChange, useUnsaved, type Change } from "@/shell/change";
 
 /** How one kind of memory is edited: what the form shows of it, and what is sent. */
 interface Kind<Item, Draft, Changes> {
@@ -31,8 +31,9 @@ export function useEditing<Item, Draft extends object, Changes extends object>(
   });
   const changes = changesOf(draft, item);
   const isChanged = Object.keys(changes).length > 0;
+  const leave = useUnsaved(isChanged, change.isPending);
   const save = (onto: Item, expected: string) =>
-    change.mutate(edit(onto, expected, changes), { onSuccess: onSaved });
+    change.mutate(edit(onto, expected, changes), onSaved);
   return {
     draft,
     type: (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part })),
@@ -40,6 +41,7 @@ export function useEditing<Item, Draft extends object, Changes extends object>(
     isSaving: change.isPending,
     stale,
     refusal,
+    leave,
     save,
     submit: (event: FormEvent) => {
       event.preventDefault();

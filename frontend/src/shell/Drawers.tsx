@@ -1,5 +1,6 @@
 import { CatchBoundary, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, type ComponentType } from "react";
+import { arriving } from "@/api/arriving";
 import { splitOpened, type OpenedKind } from "@/shell/opened";
 
 export interface MemoryDrawerProps {
@@ -7,15 +8,15 @@ export interface MemoryDrawerProps {
   onClose: () => void;
 }
 
-const FailedDrawer = lazy(() => import("@/shell/FailedDrawer"));
+const FailedDrawer = lazy(arriving(() => import("@/shell/FailedDrawer")));
 
 // Each comes when the first of its kind is opened.
 const DRAWERS: Record<OpenedKind, ComponentType<MemoryDrawerProps>> = {
-  fact: lazy(() => import("@/pages/facts/FactDrawer")),
-  rule: lazy(() => import("@/pages/rules/RuleDrawer")),
-  entity: lazy(() => import("@/pages/entities/EntityDrawer")),
-  episode: lazy(() => import("@/pages/episodes/EpisodeDrawer")),
-  session: lazy(() => import("@/pages/sessions/SessionDrawer")),
+  fact: lazy(arriving(() => import("@/pages/facts/FactDrawer"))),
+  rule: lazy(arriving(() => import("@/pages/rules/RuleDrawer"))),
+  entity: lazy(arriving(() => import("@/pages/entities/EntityDrawer"))),
+  episode: lazy(arriving(() => import("@/pages/episodes/EpisodeDrawer"))),
+  session: lazy(arriving(() => import("@/pages/sessions/SessionDrawer"))),
 };
 
 /** The drawer of the memory that the URL names (`?open=fact:<id>`), over whatever page it is. */

@@ -3,9 +3,12 @@ import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { Menu, Search } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState, type RefObject } from "react";
 import { flushSync } from "react-dom";
+import { arriving } from "@/api/arriving";
 import { SIGNED_OUT } from "@/api/client";
 import { useLiveUpdates } from "@/api/live";
+import { reportAway } from "@/api/reachability";
 import { AwayBanner } from "@/shell/AwayBanner";
+import { hasUnsaved } from "@/shell/change";
 import { Drawers } from "@/shell/Drawers";
 import { OPEN_PALETTE, openPalette } from "@/shell/palette";
 import { usePastDays } from "@/shell/past";
@@ -16,13 +19,13 @@ import { IconButton } from "@/ui/Button";
 import { useToasts } from "@/ui/toasts";
 
 // Needed by few visits: each comes when it is asked for.
-const PastBanner = lazy(() => import("@/shell/PastBanner"));
-const Palette = lazy(() => import("@/shell/Palette"));
-const PhoneMenu = lazy(() => import("@/shell/PhoneMenu"));
-const ShortcutsHelp = lazy(() => import("@/shell/ShortcutsHelp"));
-const Tour = lazy(() => import("@/shell/Tour"));
-const UnmaskDialog = lazy(() => import("@/memory/UnmaskDialog"));
-const Toasts = lazy(() => import("@/ui/Toasts"));
+const PastBanner = lazy(arriving(() => import("@/shell/PastBanner")));
+const Palette = lazy(arriving(() => import("@/shell/Palette")));
+const PhoneMenu = lazy(arriving(() => import("@/shell/PhoneMenu")));
+const ShortcutsHelp = lazy(arriving(() => import("@/shell/ShortcutsHelp")));
+const Tour = lazy(arriving(() => import("@/shell/Tour")));
+const UnmaskDialog = lazy(arriving(() => import("@/memory/UnmaskDialog")));
+const Toasts = lazy(arriving(() => import("@/ui/Toasts")));
 
 /** What surrounds every page. */
 export function Shell() {
@@ -44,11 +47,11 @@ export function Shell() {
     return () => window.removeEventListener(OPEN_PALETTE, showPalette);
   }, [showPalette]);
   useSignInWhenSignedOut();
-  useLiveUpdates();
+  const { data: me } = useQuery(session);
+  useLiveUpdates(me !== undefined);
   const toasted = useToasts().length > 0;
   const main = useFocusOnNewPage();
   const past = usePastDays();
-  const { data: me } = useQuery(session);
 
   return (
     <>
@@ -113,12 +116,13 @@ function EarlyKeys({ typed }: { typed: RefObject<string> }) {
   );
 }
 
-/** A request met a missing or expired token: sign in, then back to where one was. */
+/** A request met a missing or expired token: sign in, then back to where one was; what is typed stays. */
 function useSignInWhenSignedOut(): void {
   const navigate = useNavigate();
   const { href } = useLocation();
   useEffect(() => {
     function leave(): void {
+      if (hasUnsaved()) return reportAway("session");
       void navigate({ to: "/sign-in", search: { back: href }, replace: true });
     }
     window.addEventListener(SIGNED_OUT, leave);

@@ -9,6 +9,7 @@ const GENERAL: readonly [string[], string][] = [
   [["↑", "↓"], "Move between rows"],
   [["Enter"], "Open a row"],
   [["x"], "Select a fact of the list"],
+  [["Ctrl", "Enter"], "Save what is typed"],
   [["Esc"], "Close what lies on top"],
   [["F8"], "Go to the notifications"],
   [["?"], "Show this list"],

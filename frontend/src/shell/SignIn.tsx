@@ -1,7 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { answer, api } from "@/api/client";
 import { ApiError } from "@/api/problem";
+import { isShown, tellOtherTabs } from "@/api/tenant";
 import icon from "@/icon.svg";
 import { session } from "@/shell/session";
 import { Button } from "@/ui/Button";
@@ -14,13 +15,14 @@ const route = getRouteApi("/sign-in");
 export default function SignIn() {
   const { back } = route.useSearch();
   const router = useRouter();
-  const queries = useQueryClient();
-  const { data: me } = useQuery(session);
+  // One may have been signed out since the page asked.
+  const { data: me } = useQuery({ ...session, staleTime: 0 });
   const signIn = useMutation({
     mutationFn: (token: string) => answer(api.POST("/api/session", { body: { token } })),
-    onSuccess: async () => {
-      await queries.resetQueries();
-      router.history.replace(back);
+    onSuccess: ({ tenant }) => {
+      tellOtherTabs();
+      // A full load: nothing of another tenant stays in this browser's memory, nor in the address.
+      window.location.replace(isShown(tenant) ? back : "/memory");
     },
     // Said beside the field.
     onError: () => undefined,

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation } from "@tanstack/react-router";
 import { ArrowLeftRight, LogOut } from "lucide-react";
 import { answer, api } from "@/api/client";
+import { tellOtherTabs } from "@/api/tenant";
 import { session } from "@/shell/session";
 import { IconButton, iconButtonClass } from "@/ui/Button";
 
@@ -15,6 +16,7 @@ export function SignedIn() {
   if (!me?.signed_in) return null;
   const leave = async () => {
     await answer(api.DELETE("/api/session"));
+    tellOtherTabs();
     // A full load: nothing that was read stays in this browser's memory.
     window.location.assign("/sign-in");
   };

@@ -150,7 +150,7 @@ function Steps({ isDone, progress }: { isDone: (step: Step) => boolean; progress
         Guided tour: {progress}. All of it is made up; nothing that you do here touches your own
         memory.
       </p>
-      <ol className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">
+      <ol className="-mr-8 grid gap-3 sm:-mr-6 sm:grid-cols-2 xl:grid-cols-4">
         {STEPS.map((one) => (
           <li key={one.name} className="flex flex-col rounded-lg border bg-surface p-3.5 text-ink">
             <h3 className="flex items-center gap-2 font-medium">

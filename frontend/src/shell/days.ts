@@ -1,5 +1,10 @@
 /** Days of the reader's own time zone, as the moments that the API asks for. */
 
+/** The reader's time zone, by its IANA name. */
+export function timeZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
 /** When a day ("2026-03-14") begins. */
 export function dayBegins(day: string): string {
   return new Date(`${day}T00:00:00`).toISOString();

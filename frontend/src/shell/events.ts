@@ -22,9 +22,9 @@ const NO_WAY_BACK: ReadonlySet<EventType> = new Set([
   "episode_dead_lettered",
 ]);
 
-/** Whether an event is of a change that can be taken back, as far as its kind tells. */
-export function canUndo(type: EventType): boolean {
-  return !NO_WAY_BACK.has(type);
+/** Whether an event is of a change that can be taken back, as far as the event tells. */
+export function canUndo({ event_type, undone }: Event): boolean {
+  return !undone && !NO_WAY_BACK.has(event_type);
 }
 
 /** Who did it. */

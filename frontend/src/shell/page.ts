@@ -1,6 +1,6 @@
 import { lazyRouteComponent } from "@tanstack/react-router";
 import type { ComponentType } from "react";
-import { nextRecovery, reportAway } from "@/api/reachability";
+import { arriving } from "@/api/arriving";
 
 interface PageModule {
   default: ComponentType;
@@ -11,14 +11,5 @@ interface PageModule {
  * on stays, and the new one comes once the server does.
  */
 export function page(load: () => Promise<PageModule>) {
-  return lazyRouteComponent(async () => {
-    try {
-      return await load();
-    } catch {
-      reportAway("server");
-      await nextRecovery();
-      // Where it fails again, the server has another version by now: the router reloads the page.
-      return await load();
-    }
-  });
+  return lazyRouteComponent(arriving(load));
 }

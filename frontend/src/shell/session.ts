@@ -1,9 +1,15 @@
 import { queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
+import { show } from "@/api/tenant";
 
 /** Who one is here, and whether this server shows a demonstration; neither changes under a page. */
 export const session = queryOptions({
   queryKey: ["session"],
-  queryFn: ({ signal }) => answer(api.GET("/api/session", { signal })),
-  staleTime: Infinity,
+  queryFn: async ({ signal }) => {
+    const me = await answer(api.GET("/api/session", { signal }));
+    show(me.tenant);
+    return me;
+  },
+  // Asked once: with another, all of the page would be another's.
+  staleTime: ({ state }) => (state.data ? "static" : 0),
 });

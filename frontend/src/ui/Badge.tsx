@@ -19,16 +19,17 @@ interface BadgeProps {
 }
 
 export function Badge({ tone = "neutral", title, children }: BadgeProps) {
+  const text = typeof children === "string" ? children : undefined;
   return (
     <span
-      title={title}
+      title={title ?? text}
       className={clsx(
-        "inline-flex max-w-48 items-center gap-1 truncate rounded-full px-2 py-0.5 text-xs font-medium",
-        "whitespace-nowrap [&_svg]:size-3 [&_svg]:shrink-0",
+        "inline-flex max-w-[min(12rem,100%)] items-center gap-1 overflow-hidden rounded-full px-2 py-0.5",
+        "text-xs font-medium whitespace-nowrap [&_svg]:size-3 [&_svg]:shrink-0",
         TONES[tone],
       )}
     >
-      {children}
+      {text === undefined ? children : <span className="truncate">{text}</span>}
     </span>
   );
 }

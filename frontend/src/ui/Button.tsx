@@ -12,13 +12,37 @@ const KINDS: Record<Kind, string> = {
 
 const SHAPE =
   "inline-flex items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap " +
-  "transition-colors disabled:pointer-events-none disabled:opacity-50 [&_svg]:size-4 [&_svg]:shrink-0";
+  "transition-colors disabled:pointer-events-none disabled:opacity-50 " +
+  "aria-disabled:opacity-50 [&_svg]:size-4 [&_svg]:shrink-0";
 
-interface ButtonProps extends ComponentProps<"button"> {
+interface Pressed extends ComponentProps<"button"> {
+  /**
+   * Whether the request of this button is under way; false, too, says that it makes one. It cannot be
+   * pressed twice: not while it is busy, and not by a double click, whose second may come before that
+   * shows, or meet another button that took its place.
+   */
+  busy?: boolean | undefined;
+}
+
+interface ButtonProps extends Pressed {
   kind?: Kind;
   small?: boolean;
-  /** The request of this button is under way: it cannot be pressed twice. */
-  busy?: boolean;
+}
+
+/** What a button is, whatever it looks like. */
+function pressed({ busy, onClick, ...rest }: Pressed): ComponentProps<"button"> {
+  return {
+    type: "button",
+    ...rest,
+    // Not `disabled`: whoever presses it with a key would lose their place.
+    "aria-disabled": busy || undefined,
+    "aria-busy": busy || undefined,
+    onClick: (event) => {
+      // Prevented, as it may be the button of a form.
+      if (busy || (busy !== undefined && event.detail > 1)) event.preventDefault();
+      else onClick?.(event);
+    },
+  };
 }
 
 /** What a link looks like that stands among buttons. */
@@ -26,19 +50,11 @@ export function buttonClass(kind: Kind = "secondary", small = false): string {
   return clsx(SHAPE, KINDS[kind], small ? "h-7 px-2 text-sm" : "h-8 px-3 text-base");
 }
 
-export function Button({ kind = "secondary", small, busy, className, ...rest }: ButtonProps) {
-  return (
-    <button
-      type="button"
-      {...rest}
-      disabled={busy || rest.disabled}
-      aria-busy={busy || undefined}
-      className={clsx(buttonClass(kind, small), className)}
-    />
-  );
+export function Button({ kind = "secondary", small, className, ...rest }: ButtonProps) {
+  return <button {...pressed(rest)} className={clsx(buttonClass(kind, small), className)} />;
 }
 
-interface IconButtonProps extends ComponentProps<"button"> {
+interface IconButtonProps extends Pressed {
   /** Read aloud, and shown as a tooltip by whoever wraps it in one. */
   label: string;
 }
@@ -46,16 +62,12 @@ interface IconButtonProps extends ComponentProps<"button"> {
 /** What a link looks like that stands among these. */
 export const iconButtonClass = clsx(
   "inline-flex size-8 shrink-0 items-center justify-center rounded-md text-ink-2",
-  "transition-colors hover:bg-sunken hover:text-ink disabled:opacity-50 [&_svg]:size-4",
+  "transition-colors hover:bg-sunken hover:text-ink disabled:opacity-50",
+  "aria-disabled:opacity-50 [&_svg]:size-4",
 );
 
 export function IconButton({ label, className, ...rest }: IconButtonProps) {
   return (
-    <button
-      type="button"
-      aria-label={label}
-      {...rest}
-      className={clsx(iconButtonClass, className)}
-    />
+    <button aria-label={label} {...pressed(rest)} className={clsx(iconButtonClass, className)} />
   );
 }

@@ -2,7 +2,8 @@ import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { IconButton } from "@/ui/Button";
-import { useFocusReturn } from "@/ui/focus";
+import { onEscapeLeft } from "@/ui/escape";
+import { keepFocus, useFocusReturn } from "@/ui/focus";
 
 interface DrawerProps {
   onClose: () => void;
@@ -24,7 +25,9 @@ export function Drawer({ onClose, title, kicker, actions, children }: DrawerProp
     <Radix.Root open modal={false} onOpenChange={(now) => !now && onClose()}>
       <Radix.Portal>
         <Radix.Content
+          ref={keepFocus}
           aria-describedby={undefined}
+          onKeyDown={onEscapeLeft(onClose)}
           onCloseAutoFocus={returnFocus}
           onInteractOutside={(event) => event.preventDefault()}
           onOpenAutoFocus={(event) => {
@@ -36,7 +39,7 @@ export function Drawer({ onClose, title, kicker, actions, children }: DrawerProp
         >
           <header className="flex items-start gap-2 border-b px-5 py-4">
             <div className="min-w-0 flex-1">
-              <p className="text-xs font-medium text-ink-3">{kicker}</p>
+              <p className="line-clamp-2 text-xs font-medium text-ink-3">{kicker}</p>
               <Radix.Title className="memory-text mt-0.5 line-clamp-3 text-lg font-semibold">
                 {title}
               </Radix.Title>

@@ -55,10 +55,18 @@ export function Input({ className, ...rest }: ComponentProps<"input">) {
   return <input {...useContext(Ids)} {...rest} className={clsx(BOX, className)} />;
 }
 
+/** Enter begins a line; with Ctrl or Cmd it sends the form. */
 export function TextArea({ className, ...rest }: ComponentProps<"textarea">) {
   return (
     <textarea
       {...useContext(Ids)}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+        event.preventDefault();
+        // By its button, which is disabled where there is nothing to send, or it is being sent.
+        for (const one of event.currentTarget.form?.elements ?? [])
+          if (one instanceof HTMLButtonElement && one.type === "submit") one.click();
+      }}
       {...rest}
       className={clsx(BOX, "h-auto min-h-24 py-2 leading-6", className)}
     />
@@ -93,7 +101,7 @@ export function Select<Value extends string>({
         BOX,
         "min-w-0 pr-7",
         // Among filters it is narrow; in a form as wide as its column, for its labels to be read.
-        !field.id && "md:max-w-44",
+        !field.id && "md:max-w-52",
         any && value && "border-accent bg-accent-soft text-accent-ink",
       )}
     >
@@ -208,7 +216,12 @@ export function SearchBox({
         value={typed}
         data-slash={slash || undefined}
         onChange={(event) => setTyped(event.target.value)}
-        className={clsx(BOX, "w-full pl-8 [&::-webkit-search-cancel-button]:hidden")}
+        className={clsx(
+          BOX,
+          "w-full pl-8",
+          typed && "pr-8",
+          "[&::-webkit-search-cancel-button]:hidden",
+        )}
       />
       {typed && (
         <button

@@ -26,9 +26,13 @@ export function FormDialog(props: FormDialogProps) {
     <Dialog
       onClose={onClose}
       title={title}
+      busy={busy}
+      holds="typed"
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={busy} onClick={onClose}>
+            Cancel
+          </Button>
           <Button kind="primary" type="submit" form={form} busy={busy} disabled={disabled}>
             {submit}
           </Button>

@@ -11,7 +11,7 @@ export interface Column<Row> {
   width: string;
   /** Its title is only read aloud. */
   quiet?: boolean;
-  /** Left out on narrow windows. */
+  /** Left out where the table is narrow. */
   wide?: boolean;
   align?: "right";
   /** What `onSort` is told when the header is pressed; left out where nothing is ordered by it. */
@@ -85,9 +85,9 @@ export function Table<Row>(props: TableProps<Row>) {
     .map((one) => one.width)
     .join(" ");
   const place = (one: Column<Row>) =>
-    clsx("min-w-0", one.wide && "max-md:hidden", one.align === "right" && "text-right");
+    clsx("min-w-0", one.wide && "hidden @3xl:block", one.align === "right" && "text-right");
   const grid =
-    "grid items-center gap-x-4 px-4 [grid-template-columns:var(--narrow)] md:[grid-template-columns:var(--wide)]";
+    "grid items-center gap-x-4 px-4 [grid-template-columns:var(--narrow)] @3xl:[grid-template-columns:var(--wide)]";
 
   return (
     <div
@@ -98,7 +98,7 @@ export function Table<Row>(props: TableProps<Row>) {
         node?.style.setProperty("--wide", tracks);
         node?.style.setProperty("--narrow", narrowTracks);
       }}
-      className="overflow-clip rounded-xl border bg-surface shadow-card"
+      className="@container overflow-clip rounded-xl border bg-surface shadow-card"
     >
       <div role="rowgroup" className="sticky top-0 z-10 border-b bg-surface">
         <div

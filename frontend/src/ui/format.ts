@@ -12,7 +12,9 @@ const DATES = {
 function dates(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat("en-GB", options);
 }
-const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+// "Last month" may be two months ago by the calendar; "yesterday" is counted by it.
+const AGO = new Intl.RelativeTimeFormat("en");
+const DAYS_AGO = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["year", 365 * 86_400],
@@ -34,13 +36,20 @@ export function percent(value: number): string {
   return `${rounded === 100 && value < 1 ? 99 : rounded}\u00a0%`;
 }
 
-/** "3 days ago", "in 2 hours", "just now". */
+/** "3 days ago", "in 2 hours", "just now"; days are those of the reader's time zone. */
 export function relative(moment: Date, now: Date): string {
   const seconds = (moment.getTime() - now.getTime()) / 1000;
-  for (const [unit, size] of STEPS) {
-    if (Math.abs(seconds) >= size) return RELATIVE.format(Math.trunc(seconds / size), unit);
-  }
-  return "just now";
+  const step = STEPS.find(([, size]) => Math.abs(seconds) >= size);
+  if (!step) return "just now";
+  const [unit, size] = step;
+  if (unit === "day") return DAYS_AGO.format(daysBetween(now, moment), unit);
+  return AGO.format(Math.trunc(seconds / size), unit);
+}
+
+function daysBetween(from: Date, to: Date): number {
+  const midnight = (of: Date) => new Date(of).setHours(0, 0, 0, 0);
+  // Rounded: a day on which the clocks change is shorter or longer.
+  return Math.round((midnight(to) - midnight(from)) / 86_400_000);
 }
 
 /**

@@ -4,10 +4,13 @@ export interface ToastMessage {
   id: number;
   text: string;
   tone: "plain" | "bad";
-  /** Takes back what the toast reports. */
-  undo?: () => void;
-  /** Keeps what was typed, where some of it was masked. */
-  keep?: () => void;
+  /** Its buttons. */
+  acts: readonly Act[];
+}
+
+interface Act {
+  name: string;
+  act: () => void;
 }
 
 let messages: readonly ToastMessage[] = [];
@@ -26,16 +29,23 @@ function newest(): readonly ToastMessage[] {
   return messages.slice(-BESIDE_A_NEW_ONE);
 }
 
-/** Say that something was done; with `undo` wherever it can be taken back. */
+/** Say that something was done; with `undo` wherever it can be taken back, with `keep` where something was masked. */
 export function toast(text: string, undo?: () => void, keep?: () => void): void {
-  const actions = { ...(undo && { undo }), ...(keep && { keep }) };
-  publish([...newest(), { id: ++latest, text, tone: "plain", ...actions }]);
+  say(text, "plain", named("Keep it as typed", keep), named("Undo", undo));
 }
 
 /** Say that something could not be done, in the server's words where it has some. */
-export function toastError(error: unknown): void {
+export function toastError(error: unknown, again?: () => void): void {
   const text = error instanceof Error ? error.message : String(error);
-  publish([...newest(), { id: ++latest, text, tone: "bad" }]);
+  say(text, "bad", named("Try again", again));
+}
+
+function say(text: string, tone: ToastMessage["tone"], ...acts: Act[][]): void {
+  publish([...newest(), { id: ++latest, text, tone, acts: acts.flat() }]);
+}
+
+function named(name: string, act: (() => void) | undefined): Act[] {
+  return act ? [{ name, act }] : [];
 }
 
 export function dismiss(id: number): void {

@@ -82,6 +82,14 @@ class LikeFact(Output):
     nearness: Rounded = Field(description="Cosine of the two facts' embeddings.")
 
 
+class RelatedFact(Output):
+    """A known fact of the same subject, about the same matter."""
+
+    id: UUID
+    predicate: str
+    content: str = Field(description=f"{_TOLD} characters of it at most.")
+
+
 class StoredFact(Output):
     """The new fact, and the one that it replaced."""
 
@@ -102,12 +110,19 @@ class StoredFact(Output):
             "one, or settle the pair with conflict_settle."
         ),
     )
+    related: list[RelatedFact] | None = Field(
+        None,
+        description=(
+            "Under a new predicate: what else is known of the same, three at most. Forget what no "
+            "longer holds."
+        ),
+    )
     secrets: FoundSecrets = None
     unmask_key: GivenUnmaskKey = None
 
 
-def _beginning(text: str | None) -> str | None:
-    return text if text is None or len(text) <= _TOLD else f"{text[:_TOLD]} …"
+def _beginning(text: str) -> str:
+    return text if len(text) <= _TOLD else f"{text[:_TOLD]} …"
 
 
 async def _store(memory: Memory, principal: Principal, given: StoreFactInput) -> StoredFact:
@@ -115,11 +130,17 @@ async def _store(memory: Memory, principal: Principal, given: StoreFactInput) ->
     fact = new_fact(memory, **stated)
     key = UnmaskKey()
     kept = await keep(memory, principal, fact, allow_secrets=given.allow_secrets, key=key)
+    written = kept.written
     return StoredFact(
         id=fact.id,
-        supersedes_id=kept.written.supersedes_id,
-        superseded=_beginning(kept.written.superseded),
-        alike=[LikeFact(**asdict(one)) for one in kept.written.alike],
+        supersedes_id=written.supersedes_id,
+        superseded=None if written.superseded is None else _beginning(written.superseded),
+        alike=[LikeFact(**asdict(one)) for one in written.alike],
+        related=[
+            RelatedFact(id=one.id, predicate=one.predicate, content=_beginning(one.content))
+            for one in written.related
+        ]
+        or None,
         secrets=told(kept.new.metadata, unmask=key.command(principal.tenant)),
         unmask_key=key.told,
     )
@@ -131,8 +152,8 @@ STORE_FACT = Operation(
     description=(
         "Record what is true about the user or the world. It supersedes the fact of the same "
         "subject, predicate and scope: reuse these when a fact has changed, choose a new predicate "
-        "for an additional one (allergy_peanuts, allergy_latex). For a known fact that still "
-        "holds, call memory_confirm instead."
+        "for an additional one (allergy_peanuts, allergy_latex). If a known fact still holds, call "
+        "memory_confirm; if what comes back as `related` no longer does, memory_forget."
     ),
     handler=_store,
     needs="write",

@@ -129,14 +129,17 @@ BUTLER_STATS = Operation(
 class TrendsInput(Input):
     """What charts show."""
 
-    days: int = Field(30, ge=1, le=MAX_DAYS, description="Up to today, in UTC.")
+    days: int = Field(30, ge=1, le=MAX_DAYS, description="Up to today.")
     scope: str | None = Field(None, description=_SCOPE)
+    time_zone: str = Field(
+        "UTC", description="Whose days are counted, by its IANA name, such as Europe/Lisbon."
+    )
 
 
 class FactsOfDay(Output):
     """What was known at the end of a day."""
 
-    day: Moment
+    day: Moment = Field(description="When it begins.")
     permanence: Permanence
     facts: int
 
@@ -144,7 +147,7 @@ class FactsOfDay(Output):
 class EventsOfDay(Output):
     """What happened on a day."""
 
-    day: Moment
+    day: Moment = Field(description="When it begins.")
     event_type: EventType
     events: int
 
@@ -165,7 +168,7 @@ class TrendsOutput(Output):
 
 
 async def _trends(memory: Memory, principal: Principal, given: TrendsInput) -> TrendsOutput:
-    found = await trends(memory, principal, given.days, given.scope)
+    found = await trends(memory, principal, given.days, given.scope, given.time_zone)
     return TrendsOutput.model_validate(found, from_attributes=True)
 
 

@@ -36,6 +36,7 @@ class Event(Output):
         description="What it said before, where the event put another text or name in its place."
     )
     after: str | None = Field(description="What it said from then on.")
+    undone: bool = Field(description="Whether the change that it is of was undone.")
     payload: dict[str, Any]
 
 

@@ -74,6 +74,11 @@ async def reworded(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Row]:
     return {row["id"]: row for row in rows(found)}
 
 
+async def undone(tx: Transaction, ids: Sequence[UUID]) -> set[UUID]:
+    """Which of these events are of a change that was taken back."""
+    return {row["id"] for row in await tx.fetch(SQL["undone"], ids)} if ids else set()
+
+
 async def since(tx: Transaction, moment: datetime, limit: int) -> list[Row]:
     """The newest events that happened not before `moment`, the oldest of them first."""
     return rows(await tx.fetch(SQL["since"], moment, limit))
@@ -91,6 +96,8 @@ async def last_of(tx: Transaction, memory_id: UUID, type: EventType) -> datetime
     return moment
 
 
-async def by_day(tx: Transaction, since: datetime, types: Sequence[EventType]) -> list[Row]:
-    """How many events of each type there were on each UTC day."""
-    return rows(await tx.fetch(SQL["by_day"], since, list(types)))
+async def by_day(
+    tx: Transaction, days: Sequence[datetime], types: Sequence[EventType]
+) -> list[Row]:
+    """How many events of each type there were on each day; `days` are their beginnings."""
+    return rows(await tx.fetch(SQL["by_day"], days, list(types)))

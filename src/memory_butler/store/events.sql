@@ -54,6 +54,12 @@ CROSS JOIN LATERAL (
 WHERE e.tenant_id = $1 AND e.id = ANY($2) AND e.event_type IN ('rule_edited', 'rule_inverted')
   AND v.state->>'content' <> held.content
 
+-- name: undone
+SELECT e.id FROM memory_events e
+JOIN memory_events u
+  ON u.tenant_id = $1 AND u.event_type = 'change_undone' AND u.payload->>'undone' = e.step::text
+WHERE e.tenant_id = $1 AND e.id = ANY($2)
+
 -- name: since
 -- For listeners: the newest that happened not before a moment, the oldest of them first.
 SELECT id, event_type, actor, payload, created_at FROM (
@@ -66,9 +72,11 @@ ORDER BY created_at, id
 SELECT created_at FROM memory_events WHERE tenant_id = $1 AND id = $2
 
 -- name: by_day
-SELECT date_trunc('day', created_at, 'UTC') AS day, event_type, count(*)::integer AS events
+-- $2 is when the days begin.
+SELECT ($2::timestamptz[])[width_bucket(created_at, $2::timestamptz[])] AS day, event_type,
+       count(*)::integer AS events
 FROM memory_events
-WHERE tenant_id = $1 AND created_at >= $2 AND event_type = ANY($3)
+WHERE tenant_id = $1 AND created_at >= ($2::timestamptz[])[1] AND event_type = ANY($3)
 GROUP BY 1, 2 ORDER BY 1, 2
 
 -- name: last_of

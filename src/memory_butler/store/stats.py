@@ -1,5 +1,6 @@
 """Counts over a tenant's memory."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -45,10 +46,10 @@ async def episodes(tx: Transaction, *, butler: str | None, now: datetime) -> Row
 
 
 async def permanence_by_day(
-    tx: Transaction, *, since: datetime, until: datetime, scope: str | None
+    tx: Transaction, *, days: Sequence[datetime], scope: str | None
 ) -> list[Row]:
-    """`day`, `permanence`, `facts`: what was known at the end of each UTC day of the period."""
-    return rows(await tx.fetch(SQL["permanence_by_day"], since, until, scope))
+    """`day`, `permanence`, `facts`: what was known at the end of each day; `days` are starts."""
+    return rows(await tx.fetch(SQL["permanence_by_day"], days, scope))
 
 
 async def confidence_buckets(

@@ -66,22 +66,20 @@ SELECT count(*) FILTER (WHERE NOT forgotten AND maturity = 'candidate')::integer
 FROM counted
 
 -- name: permanence_by_day
--- What was known at the end of each UTC day: stored until then, and not retired.
-WITH days AS (
-    SELECT generate_series(date_trunc('day', $2::timestamptz, 'UTC'),
-                           date_trunc('day', $3::timestamptz, 'UTC'), interval '1 day') AS day
-), changes AS (
-    SELECT date_trunc('day', created_at, 'UTC') AS day, permanence, count(*) AS change
-    FROM facts WHERE tenant_id = $1 AND ($4::text IS NULL OR scope IN ('global', $4))
+-- What was known at the end of each day: stored until then, and not retired. $2 is when the days begin.
+WITH changes AS (
+    SELECT width_bucket(created_at, $2::timestamptz[]) AS place, permanence, count(*) AS change
+    FROM facts WHERE tenant_id = $1 AND ($3::text IS NULL OR scope IN ('global', $3))
     GROUP BY 1, 2
     UNION ALL
-    SELECT date_trunc('day', retired_at, 'UTC'), permanence, -count(*)
-    FROM facts WHERE tenant_id = $1 AND ($4::text IS NULL OR scope IN ('global', $4))
+    SELECT width_bucket(retired_at, $2::timestamptz[]), permanence, -count(*)
+    FROM facts WHERE tenant_id = $1 AND ($3::text IS NULL OR scope IN ('global', $3))
       AND retired_at IS NOT NULL
     GROUP BY 1, 2
 )
 SELECT d.day, c.permanence, sum(c.change)::integer AS facts
-FROM days d JOIN changes c ON c.day <= d.day
+FROM unnest($2::timestamptz[]) WITH ORDINALITY AS d (day, place)
+JOIN changes c ON c.place <= d.place
 GROUP BY d.day, c.permanence ORDER BY d.day, c.permanence
 
 -- name: confidence_buckets

@@ -1,5 +1,6 @@
 """Lists and details over REST: filters, parts, what explains a memory, and no trace of looking."""
 
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,6 +15,7 @@ from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.linking import create_link
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.engine.undo import undo_change
 from memory_butler.store.transaction import reading
 from memory_butler.surfaces.rest import examples
 from surfaces.rest.household import move_in
@@ -380,6 +382,77 @@ async def test_trends_count_what_was_known_on_each_day(
     }
     assert sum(found["confidence"]) == found["confidence"][-1] == 1
     assert len(found["confidence"]) == len(found["effectiveness"]) == 20
+
+
+async def test_trends_count_days_of_the_zone_that_is_asked_for(
+    served: Served, principal: Principal, clock: Clock
+) -> None:
+    clock.now = datetime(2026, 9, 26, 11, 59, tzinfo=UTC)  # 23:59 in Auckland
+    await store_fact(served.memory, principal, "user", "tea", "Likes tea")
+    clock.advance(minutes=2)
+    await store_fact(served.memory, principal, "user", "name", "Is Ada")
+    clock.advance(hours=23, minutes=30)  # the clocks went forward: it is past midnight again
+
+    async def days(zone: dict[str, str]) -> tuple[dict[str, int], dict[str, int]]:
+        found = await _get(served, "/api/memory/trends", days=3, **zone)
+        return (
+            {one["day"]: one["facts"] for one in found["permanence"]},
+            {one["day"]: one["events"] for one in found["flow"]},
+        )
+
+    assert await days({"time_zone": "Pacific/Auckland"}) == (
+        {
+            "2026-09-26T00:00:00+12:00": 1,
+            "2026-09-27T00:00:00+12:00": 2,
+            "2026-09-28T00:00:00+13:00": 2,
+        },
+        {"2026-09-26T00:00:00+12:00": 1, "2026-09-27T00:00:00+12:00": 1},
+    )
+    utc = {"2026-09-26T00:00:00+00:00": 2, "2026-09-27T00:00:00+00:00": 2}
+    assert await days({}) == await days({"time_zone": "UTC"})
+    assert await days({}) == (utc, {"2026-09-26T00:00:00+00:00": 2})
+    west, _ = await days({"time_zone": "America/Los_Angeles"})
+    assert west == {"2026-09-26T00:00:00-07:00": 2, "2026-09-27T00:00:00-07:00": 2}
+
+
+async def test_trends_know_a_day_that_has_no_midnight(
+    served: Served, principal: Principal, clock: Clock
+) -> None:
+    clock.now = datetime(2026, 9, 6, 4, 30, tzinfo=UTC)  # 01:30 in Santiago; 00:00 became 01:00
+    await store_fact(served.memory, principal, "user", "tea", "Likes tea")
+    found = await _get(served, "/api/memory/trends", days=2, time_zone="America/Santiago")
+    assert [one["day"][:10] for one in found["flow"]] == ["2026-09-06"]
+    assert [one["day"][:10] for one in found["permanence"]] == ["2026-09-06"]
+
+
+@pytest.mark.parametrize(
+    "zone", ["", "Porto", "Europe", "../etc/passwd", "/etc/localtime", "+01:00"]
+)
+async def test_trends_refuse_an_unknown_time_zone(served: Served, zone: str) -> None:
+    async with served.rest() as rest:
+        answer = await rest.get("/api/memory/trends", params={"time_zone": zone})
+    assert answer.status_code == 422
+    assert answer.json()["detail"] == f"unknown time zone {zone!r}; example: Europe/Lisbon"
+
+
+async def test_events_say_whether_their_change_was_undone(
+    served: Served, principal: Principal, clock: Clock
+) -> None:
+    for content in ("Likes tea", "Likes coffee"):
+        await store_fact(served.memory, principal, "user", content, content)
+        clock.advance(seconds=1)
+
+    async def undone() -> dict[str, bool]:
+        found = await _get(served, "/api/memory/events")
+        return {one["about"] or one["event_type"]: one["undone"] for one in found["items"]}
+
+    assert set((await undone()).values()) == {False}
+    await undo_change(served.memory, principal)
+    assert await undone() == {
+        "change_undone": False,
+        "fact_created": True,
+        "user · Likes tea: Likes tea": False,
+    }
 
 
 @pytest.mark.requirement("GEN-08")

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { MessageCircleQuestionMark, Plus, SearchX } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
+import { arriving } from "@/api/arriving";
 import { Answer, Others } from "@/pages/ask/Answer";
 import { answered, type Answered } from "@/pages/ask/queries";
 import type { AskSearch } from "@/pages/ask/route";
@@ -12,7 +13,7 @@ import { percent, plural } from "@/ui/format";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
 
-const NewFact = lazy(() => import("@/memory/NewFact"));
+const NewFact = lazy(arriving(() => import("@/memory/NewFact")));
 
 const route = getRouteApi("/memory/ask");
 

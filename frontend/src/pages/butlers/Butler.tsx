@@ -26,7 +26,7 @@ export default function Butler() {
       {!data ? (
         <SkeletonRows rows={6} className="h-20" />
       ) : (
-        <div className="grid items-start gap-4 lg:grid-cols-[22rem_minmax(0,1fr)]">
+        <div className="grid items-start gap-4 xl:grid-cols-[22rem_minmax(0,1fr)]">
           <Card title="Health" aside={<HealthBadge health={data.butler.health} />}>
             <Figures butler={data.butler} />
             <Waiting butler={data.butler} />

@@ -33,7 +33,7 @@ export default function ButlerMemory() {
       name={butler}
       lead="What this butler knows: what all butlers share, and what is its own."
     >
-      <div className="grid items-start gap-x-6 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]">
+      <div className="grid items-start gap-x-6 gap-y-8 xl:grid-cols-[minmax(0,1fr)_20rem]">
         <FactsPanel butler={butler} />
         <Playbook butler={butler} />
       </div>

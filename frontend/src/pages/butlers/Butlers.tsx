@@ -48,7 +48,9 @@ function ButlerCard({ butler }: { butler: Butler }) {
             {butler.name}
           </Link>
         </h2>
-        <HealthBadge health={butler.health} />
+        <span className="shrink-0">
+          <HealthBadge health={butler.health} />
+        </span>
       </div>
       <p className="mb-4">
         <Seen butler={butler} />

@@ -18,7 +18,7 @@ export function FactCards({ facts }: { facts: readonly ListedFact[] }) {
         <section key={subject} aria-label={subject}>
           <h2 className="mb-2 flex items-baseline gap-2">
             <span className="memory-text font-semibold">{subject}</span>
-            <span className="text-xs text-ink-3">{plural(about.length, "fact")}</span>
+            <span className="shrink-0 text-xs text-ink-3">{plural(about.length, "fact")}</span>
           </h2>
           <ul className="grid gap-3 sm:grid-cols-2">
             {about.map((one) => (

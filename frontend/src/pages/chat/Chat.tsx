@@ -14,9 +14,10 @@ import { follow, type ShownPiece, type TurnEnd } from "@/pages/chat/turn";
 import { maskedOf, undoItem } from "@/pages/journal/corrections";
 import { Message, Pieces } from "@/pages/journal/Message";
 import { companionOption, companions, type JournalEvent } from "@/pages/journal/queries";
-import { useChange } from "@/shell/change";
+import { useChange, useUnsaved } from "@/shell/change";
 import { Button } from "@/ui/Button";
 import { Code } from "@/ui/EmptyState";
+import { session } from "@/shell/session";
 import { SearchBox, Select } from "@/ui/Field";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
@@ -44,7 +45,10 @@ export default function Chat() {
               placeholder="Search what was said"
               value={q ?? ""}
               onChange={(words) =>
-                void navigate({ search: { companion: wanted, q: words.trim() || undefined } })
+                void navigate({
+                  search: { companion: wanted, q: words.trim() || undefined },
+                  replace: true,
+                })
               }
               className="w-56"
             />
@@ -97,6 +101,7 @@ interface TalkProps {
 function Talk({ companion, exists, hidden }: TalkProps) {
   const queries = useQueryClient();
   const change = useChange();
+  const isDemo = useQuery(session).data?.demo;
   const said = useConversation(companion, exists);
   const events = said.events ?? [];
   const newest = events.at(-1);
@@ -109,6 +114,8 @@ function Talk({ companion, exists, hidden }: TalkProps) {
   const [notes, setNotes] = useState<ReadonlyMap<number, Note>>(new Map());
   // Kept in here: what was typed stays when the first message closes the form.
   const [introduction, setIntroduction] = useState(here);
+  const [introduced, setIntroduced] = useState(introduction);
+  useUnsaved(introduction !== introduced);
   // Until somebody opens or closes the form, it is open before the first message.
   const [wantsForm, setWantsForm] = useState<boolean>();
   const isRead = !exists || said.events !== undefined;
@@ -209,9 +216,9 @@ function Talk({ companion, exists, hidden }: TalkProps) {
     return isKept;
   };
   const takeBack = (id: number, item: number) =>
-    change.mutate(undoItem(companion, item), {
-      onSuccess: () => setNotes((before) => noted(before, id, { lines: ["taken back"] })),
-    });
+    change.mutate(undoItem(companion, item), () =>
+      setNotes((before) => noted(before, id, { lines: ["taken back"] })),
+    );
   const stop = () =>
     void answer(
       api.DELETE("/api/journal/{companion}/turns/current", { params: { path: { companion } } }),
@@ -270,10 +277,11 @@ function Talk({ companion, exists, hidden }: TalkProps) {
             !busy &&
             (failed.answers === unanswered?.id || failed.answers === newest?.id) && (
               <div className="mt-3 rounded-lg bg-warn-soft px-3.5 py-2.5 text-sm text-warn-ink">
-                <p className="memory-text">
-                  <b className="font-semibold">No reply; your message is kept.</b> {failed.detail}
+                <p className="font-semibold">No reply; your message is kept.</p>
+                <p className="memory-text first-letter:uppercase">
+                  {isDemo ? "A demonstration asks no language model." : failed.detail}
                 </p>
-                {failed.code === "configuration" && (
+                {failed.code === "configuration" && !isDemo && (
                   <p className="mt-1">
                     What this machine has: <Code>memory-butler doctor</Code>
                   </p>
@@ -298,7 +306,10 @@ function Talk({ companion, exists, hidden }: TalkProps) {
             companion={companion}
             said={introduction}
             onSay={setIntroduction}
-            onDone={() => setWantsForm(false)}
+            onDone={() => {
+              setIntroduced(introduction);
+              setWantsForm(false);
+            }}
           />
         )}
         <Composer

@@ -2,7 +2,7 @@ import { ImagePlus, Pin, SendHorizontal, Square, CalendarPlus, X } from "lucide-
 import { useRef, useState, type KeyboardEvent } from "react";
 import { pictureOf } from "@/pages/chat/picture";
 import { keepItem } from "@/pages/journal/corrections";
-import { useChange } from "@/shell/change";
+import { useChange, useUnsaved } from "@/shell/change";
 import { Button, IconButton } from "@/ui/Button";
 import { toastError } from "@/ui/toasts";
 
@@ -26,6 +26,7 @@ export function Composer({ companion, busy, last, onSend, onStop }: ComposerProp
     if (file) pictureOf(file).then(setPicture, toastError);
   };
   const isEmpty = !text.trim() && picture === undefined;
+  useUnsaved(!isEmpty);
   const send = async () => {
     if (busy || isEmpty) return;
     // At once, for the next words may be typed while this is on its way.
@@ -37,9 +38,9 @@ export function Composer({ companion, busy, last, onSend, onStop }: ComposerProp
   };
   const keep = (type: "pin" | "plan") => {
     const kept = text.trim();
-    change.mutate(keepItem(companion, type, kept), {
-      onSuccess: () => setText((now) => (now.trim() === kept ? "" : now)),
-    });
+    change.mutate(keepItem(companion, type, kept), () =>
+      setText((now) => (now.trim() === kept ? "" : now)),
+    );
   };
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.nativeEvent.isComposing) return;

@@ -1,5 +1,6 @@
 import { introduce, type Introduction } from "@/pages/journal/corrections";
 import { useChange } from "@/shell/change";
+import { timeZone } from "@/shell/days";
 import { Button } from "@/ui/Button";
 import { Field, Input } from "@/ui/Field";
 
@@ -18,9 +19,7 @@ interface IntroduceProps {
 }
 
 /** Before anything is said: where one is, as the browser knows it. */
-export const here = (): Introduction => ({
-  time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-});
+export const here = (): Introduction => ({ time_zone: timeZone() });
 
 /** What the first conversation asks for, as in a terminal; each answer may be left out. It opens again later. */
 export function Introduce({ companion, said, onSay, onDone }: IntroduceProps) {
@@ -31,7 +30,7 @@ export function Introduce({ companion, said, onSay, onDone }: IntroduceProps) {
       className="mx-auto my-4 max-w-xl rounded-xl border bg-surface p-4 shadow-card"
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate(introduce(companion, said), { onSuccess: onDone });
+        change.mutate(introduce(companion, said), onDone);
       }}
     >
       <div className="grid gap-4 sm:grid-cols-2">

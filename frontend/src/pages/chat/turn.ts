@@ -1,6 +1,7 @@
 /** The reply that is being written, as the server tells it. */
 import type { Schemas } from "@/api/client";
 import { ApiError, problemOf } from "@/api/problem";
+import { asShown } from "@/api/tenant";
 
 export type ShownPiece = Schemas["ShownPiece"];
 
@@ -64,6 +65,7 @@ async function followOnce(
 ): Promise<TurnEnd | undefined> {
   const response = await fetch(`/api/journal/${encodeURIComponent(companion)}/turns/current`, {
     signal,
+    headers: asShown(),
     credentials: "same-origin",
   });
   if (response.status === 204) return undefined;

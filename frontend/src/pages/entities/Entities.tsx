@@ -87,7 +87,7 @@ function List({ search, onChange }: ListProps) {
       <div className="mb-3 flex flex-wrap gap-2">
         <SearchBox
           label="Search these entities"
-          placeholder="Part of a name or an alias"
+          placeholder="A name or an alias"
           value={search.q ?? ""}
           onChange={(q) => onChange({ q: q || undefined })}
           className="min-w-52 flex-1"

@@ -12,6 +12,7 @@ import { useChange } from "@/shell/change";
 import type { MemoryDrawerProps } from "@/shell/Drawers";
 import { FactState } from "@/shell/FactState";
 import { MemoryLink } from "@/shell/MemoryLink";
+import { GoneNote } from "@/shell/GoneNote";
 import { usePast, usePastDays } from "@/shell/past";
 import { PastNote } from "@/shell/PastNote";
 import { ConfidenceBar } from "@/ui/Bars";
@@ -26,8 +27,9 @@ type EntityDetail = Schemas["EntityDetail"];
 
 /** An entity: its names, and the facts about it. */
 export default function EntityDrawer({ id, onClose }: MemoryDrawerProps) {
-  const { data } = useQuery(entityDetail(id, usePast()));
-  const [isEdited, setEdited] = useState(false);
+  const { data, error } = useQuery(entityDetail(id, usePast()));
+  // As it was when editing began, so that what others changed meanwhile is not put back.
+  const [edited, setEdited] = useState<EntityDetail["entity"]>();
   const [isMerged, setMerged] = useState(false);
   return (
     <Drawer
@@ -37,13 +39,14 @@ export default function EntityDrawer({ id, onClose }: MemoryDrawerProps) {
     >
       {!data ? (
         <SkeletonRows rows={6} />
-      ) : isEdited ? (
-        <EntityForm entity={data.entity} onDone={() => setEdited(false)} />
+      ) : edited ? (
+        <EntityForm entity={edited} onDone={() => setEdited(undefined)} />
       ) : (
         <>
+          <GoneNote error={error} />
           <Look
             detail={data}
-            onEdit={() => setEdited(true)}
+            onEdit={() => setEdited(data.entity)}
             onMerge={() => setMerged(true)}
             onGone={onClose}
           />

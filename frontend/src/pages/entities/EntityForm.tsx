@@ -1,7 +1,7 @@
 import { useState, type FormEvent } from "react";
 import { editEntity } from "@/pages/entities/changes";
 import type { Entity } from "@/pages/entities/queries";
-import { useChange } from "@/shell/change";
+import { useChange, useUnsaved } from "@/shell/change";
 import { Button } from "@/ui/Button";
 import { Field, Input, TextArea } from "@/ui/Field";
 
@@ -25,13 +25,14 @@ export function EntityForm({ entity, onDone }: EntityFormProps) {
     ...(aliases.join("\n") !== entity.aliases.join("\n") && { aliases }),
   };
   const isChanged = Object.keys(changes).length > 0;
+  const leave = useUnsaved(isChanged, change.isPending);
   return (
     <form
       aria-label="Edit this entity"
       className="space-y-4"
       onSubmit={(event: FormEvent) => {
         event.preventDefault();
-        if (isChanged) change.mutate(editEntity(entity, changes), { onSuccess: onDone });
+        if (isChanged) change.mutate(editEntity(entity, changes), onDone);
       }}
     >
       <Field label="Name" hint="The full, usual one." error={refusal}>
@@ -41,7 +42,9 @@ export function EntityForm({ entity, onDone }: EntityFormProps) {
         <TextArea value={typed} onChange={(event) => setTyped(event.target.value)} />
       </Field>
       <div className="flex justify-end gap-2">
-        <Button onClick={onDone}>Cancel</Button>
+        <Button disabled={change.isPending} onClick={() => leave(onDone)}>
+          Cancel
+        </Button>
         <Button type="submit" kind="primary" disabled={!isChanged} busy={change.isPending}>
           Save
         </Button>

@@ -27,10 +27,13 @@ export function MergeDialog({ entity, onClose }: MergeDialogProps) {
   return (
     <Dialog
       onClose={onClose}
+      busy={change.isPending}
       title={`Merge ${entity.canonical_name}`}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={change.isPending} onClick={onClose}>
+            Cancel
+          </Button>
           <Button
             kind="primary"
             disabled={!preview || isStale}
@@ -39,7 +42,7 @@ export function MergeDialog({ entity, onClose }: MergeDialogProps) {
               source &&
               target &&
               preview &&
-              change.mutate(merge(source, target, preview.revision), { onSuccess: onClose })
+              change.mutate(merge(source, target, preview.revision), onClose)
             }
           >
             Merge

@@ -12,6 +12,7 @@ import { useChange } from "@/shell/change";
 import type { MemoryDrawerProps } from "@/shell/Drawers";
 import { SessionLink } from "@/memory/SessionLink";
 import { MemoryLink } from "@/shell/MemoryLink";
+import { GoneNote } from "@/shell/GoneNote";
 import { usePast } from "@/shell/past";
 import { PastNote } from "@/shell/PastNote";
 import { Badge } from "@/ui/Badge";
@@ -28,7 +29,7 @@ type EpisodeDetail = Schemas["EpisodeDetail"];
 /** An episode, what was drawn from it, and whether it was learned from at all. */
 export default function EpisodeDrawer({ id, onClose }: MemoryDrawerProps) {
   const past = usePast();
-  const { data } = useQuery(episodeDetail(id, past));
+  const { data, error } = useQuery(episodeDetail(id, past));
   const retry = useRetry();
   const change = useChange();
   if (!data)
@@ -44,6 +45,7 @@ export default function EpisodeDrawer({ id, onClose }: MemoryDrawerProps) {
   return (
     <Drawer kicker={`Episode · ${episode.butler}`} title={episode.content} onClose={onClose}>
       <PastNote />
+      <GoneNote error={error} />
       {!past && (
         <div className="mb-5 flex flex-wrap gap-2">
           {isStuck && (

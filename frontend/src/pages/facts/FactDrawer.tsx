@@ -15,6 +15,7 @@ import { factDetail } from "@/pages/facts/queries";
 import { useChange } from "@/shell/change";
 import type { MemoryDrawerProps } from "@/shell/Drawers";
 import { FactState } from "@/shell/FactState";
+import { GoneNote, isGone } from "@/shell/GoneNote";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { usePast, usePastDays } from "@/shell/past";
 import { PastNote } from "@/shell/PastNote";
@@ -29,7 +30,7 @@ type FactDetail = Schemas["FactDetail"];
 
 /** A fact, why it is known and how sure that is, and all that a person can do about it. */
 export default function FactDrawer({ id, onClose }: MemoryDrawerProps) {
-  const { data } = useQuery(factDetail(id, usePast()));
+  const { data, error } = useQuery(factDetail(id, usePast()));
   // As it was when editing began: what others do meanwhile must not change what one is editing.
   const [edited, setEdited] = useState<FactDetail>();
   const navigate = useNavigate();
@@ -52,11 +53,12 @@ export default function FactDrawer({ id, onClose }: MemoryDrawerProps) {
                 to: ".",
                 search: (now) => ({ ...now, open: `fact:${keep.id}` as const }),
                 resetScroll: false,
+                ignoreBlocker: true,
               });
           }}
         />
       ) : (
-        <Look detail={data} onEdit={() => setEdited(data)} onGone={onClose} />
+        <Look detail={data} error={error} onEdit={() => setEdited(data)} onGone={onClose} />
       )}
     </Drawer>
   );
@@ -64,17 +66,20 @@ export default function FactDrawer({ id, onClose }: MemoryDrawerProps) {
 
 interface LookProps {
   detail: FactDetail;
+  /** Of the latest look at it. */
+  error: Error | null;
   onEdit: () => void;
   onGone: () => void;
 }
 
-function Look({ detail, onEdit, onGone }: LookProps) {
+function Look({ detail, error, onEdit, onGone }: LookProps) {
   const { fact, decay, provenance } = detail;
   const isPast = usePastDays() !== undefined;
   return (
     <>
       <PastNote />
-      {!isPast && <Actions fact={fact} onEdit={onEdit} onGone={onGone} />}
+      <GoneNote error={error} />
+      {!isPast && <Actions fact={fact} isThere={!isGone(error)} onEdit={onEdit} onGone={onGone} />}
       <Standing detail={detail} />
       <LongText text={fact.content} />
       <Section title="Confidence" aside={<FactState state={fact.lifecycle_state} />}>
@@ -95,16 +100,17 @@ function Look({ detail, onEdit, onGone }: LookProps) {
 
 interface ActionsProps {
   fact: Schemas["Fact"];
+  isThere: boolean;
   onEdit: () => void;
   onGone: () => void;
 }
 
-function Actions({ fact, onEdit, onGone }: ActionsProps) {
+function Actions({ fact, isThere, onEdit, onGone }: ActionsProps) {
   const change = useChange();
   const busy = change.isPending;
   return (
     <div className="mb-5 flex flex-wrap gap-2">
-      {fact.validity === "active" && (
+      {isThere && fact.validity === "active" && (
         <>
           <Button
             kind="primary"
@@ -118,12 +124,12 @@ function Actions({ fact, onEdit, onGone }: ActionsProps) {
           </Button>
         </>
       )}
-      {fact.validity === "waiting" && (
+      {isThere && fact.validity === "waiting" && (
         <Button kind="primary" busy={busy} onClick={() => change.mutate(accept(fact.id))}>
           <Check /> Accept
         </Button>
       )}
-      {fact.validity === "retracted" ? (
+      {!isThere ? null : fact.validity === "retracted" ? (
         <Button kind="primary" busy={busy} onClick={() => change.mutate(restore("fact", fact.id))}>
           <RotateCcw /> Restore
         </Button>

@@ -19,7 +19,7 @@ interface FactFormProps {
 
 /** Corrects a fact; of two who do so at once, the second chooses between the versions. */
 export function FactForm({ fact, revision, onDone }: FactFormProps) {
-  const { draft, type, isChanged, isSaving, stale, refusal, save, submit } = useEditing(
+  const { draft, type, isChanged, isSaving, stale, refusal, leave, save, submit } = useEditing(
     { draftOf, changesOf, edit: editFact },
     fact,
     revision,
@@ -111,7 +111,9 @@ export function FactForm({ fact, revision, onDone }: FactFormProps) {
         </p>
       )}
       <div className="flex items-center justify-end gap-2">
-        <Button onClick={() => onDone()}>Cancel</Button>
+        <Button disabled={isSaving} onClick={() => leave(() => onDone())}>
+          Cancel
+        </Button>
         <Button type="submit" kind="primary" disabled={!isChanged} busy={isSaving}>
           Save
         </Button>

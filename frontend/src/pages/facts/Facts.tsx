@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Archive, Check, Hourglass, Plus, Quote, RotateCcw, Trash2 } from "lucide-react";
 import { lazy, Suspense, useCallback, useMemo } from "react";
+import { arriving } from "@/api/arriving";
 import { accept, confirm, forget, restore } from "@/memory/changes";
 import { FactFilters, FactOrder } from "@/pages/facts/FactFilters";
 import { FACT_COLUMNS } from "@/pages/facts/columns";
@@ -21,7 +22,7 @@ import { SkeletonRows } from "@/ui/Skeleton";
 import { Table } from "@/ui/Table";
 import { Tabs } from "@/ui/Tabs";
 
-const NewFact = lazy(() => import("@/memory/NewFact"));
+const NewFact = lazy(arriving(() => import("@/memory/NewFact")));
 
 const route = getRouteApi("/memory/facts");
 
@@ -71,6 +72,13 @@ export default function Facts() {
   const past = usePast();
   const change = (part: Partial<FactsSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
+  const closeForm = () =>
+    void navigate({
+      search: (now) => ({ ...now, add: undefined }),
+      replace: true,
+      resetScroll: false,
+      ignoreBlocker: true, // what was typed there is saved, or was given up
+    });
   // A tab is a view of its own: Back leads to the one before.
   const turnTo = (show: FactsSearch["show"]) =>
     void navigate({ search: (now) => ({ ...now, show }), resetScroll: false });
@@ -147,7 +155,7 @@ export default function Facts() {
           />
         )}
       </Tabs>
-      <Suspense>{add && <NewFact onClose={() => change({ add: undefined })} />}</Suspense>
+      <Suspense>{add && <NewFact onClose={closeForm} />}</Suspense>
     </Page>
   );
 }

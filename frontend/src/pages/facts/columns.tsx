@@ -57,7 +57,7 @@ function Said({ fact }: { fact: ListedFact }) {
   return (
     <div className="min-w-0">
       <div className="flex flex-wrap items-center gap-x-2 text-xs text-ink-3">
-        <span className="md:hidden">{fact.subject}</span>
+        <span className="truncate @3xl:hidden">{fact.subject}</span>
         <span className="truncate">{words(fact.predicate)}</span>
         {fact.scope !== "global" && <span className="truncate">in {fact.scope}</span>}
         <FactState state={fact.lifecycle_state} />

@@ -53,6 +53,7 @@ export function Waiting({ item, current, onChoose, onDecide }: WaitingProps) {
           <Button
             key={one.key}
             small
+            busy={false}
             kind={one.key === "s" ? "quiet" : "secondary"}
             onClick={() => onDecide(one.key)}
           >

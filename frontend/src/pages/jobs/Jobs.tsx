@@ -42,7 +42,7 @@ export default function Jobs() {
               What ran, when, and how it went will be listed here.
             </EmptyState>
           ) : (
-            <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem]">
+            <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,1fr)_22rem]">
               <Consolidations runs={data.consolidations} />
               <Runs runs={data.runs} />
             </div>

@@ -2,7 +2,7 @@ import { Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { editItem, forgetItem } from "@/pages/journal/corrections";
 import type { WorkingItem } from "@/pages/journal/queries";
-import { useChange } from "@/shell/change";
+import { useChange, useUnsaved } from "@/shell/change";
 import { Button, IconButton } from "@/ui/Button";
 import { TextArea } from "@/ui/Field";
 
@@ -11,10 +11,13 @@ export function Correct({ companion, item }: { companion: string; item: WorkingI
   const change = useChange();
   const [text, setText] = useState<string>();
   const named = item.type === "secret" ? "the secret" : item.content;
+  const leave = useUnsaved(text !== undefined && text !== item.content, change.isPending);
+  const close = () => setText(undefined);
   const save = () => {
+    if (change.isPending) return;
     const now = text?.trim();
-    if (now && now !== item.content) change.mutate(editItem(companion, item.id, now));
-    setText(undefined);
+    if (now && now !== item.content) change.mutate(editItem(companion, item.id, now), close);
+    else close();
   };
   if (text !== undefined)
     return (
@@ -30,7 +33,7 @@ export function Correct({ companion, item }: { companion: string; item: WorkingI
           value={text}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === "Escape") setText(undefined);
+            if (event.key === "Escape") leave(close);
             else if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
               event.preventDefault();
               save();
@@ -39,10 +42,10 @@ export function Correct({ companion, item }: { companion: string; item: WorkingI
           className="min-h-16 w-full"
         />
         <div className="mt-1.5 flex gap-2">
-          <Button small kind="primary" type="submit">
+          <Button small kind="primary" type="submit" busy={change.isPending}>
             Save
           </Button>
-          <Button small kind="quiet" onClick={() => setText(undefined)}>
+          <Button small kind="quiet" disabled={change.isPending} onClick={() => leave(close)}>
             Cancel
           </Button>
         </div>
@@ -64,7 +67,7 @@ export function Correct({ companion, item }: { companion: string; item: WorkingI
       )}
       <IconButton
         label={`Drop: ${named}`}
-        disabled={change.isPending}
+        busy={change.isPending}
         onClick={() => change.mutate(forgetItem(companion, item.id))}
       >
         <Trash2 />

@@ -47,7 +47,7 @@ export function Fragments({ companion, chosen, onChoose }: FragmentsProps) {
       </EmptyState>
     );
   return (
-    <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_24rem]">
+    <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,1fr)_24rem]">
       <Card
         title="Fragments"
         note={

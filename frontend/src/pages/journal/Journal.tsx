@@ -36,7 +36,12 @@ export default function Journal() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = (part: Partial<JournalSearch>) =>
-    void navigate({ search: (now) => ({ ...now, ...part }), resetScroll: false });
+    void navigate({
+      search: (now) => ({ ...now, ...part }),
+      // What is typed is one step for Back, however often one pauses.
+      replace: "actor" in part || "tag" in part,
+      resetScroll: false,
+    });
   const { data: known } = useQuery(companions);
   const first = known?.find(({ problem }) => !problem) ?? known?.[0];
   const companion = search.companion ?? first?.name;

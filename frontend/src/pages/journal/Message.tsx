@@ -1,7 +1,10 @@
+import { useQuery } from "@tanstack/react-query";
 import clsx from "clsx";
 import type { ReactNode } from "react";
 import type { Schemas } from "@/api/client";
+import { addressOf } from "@/api/tenant";
 import type { JournalEvent } from "@/pages/journal/queries";
+import { session } from "@/shell/session";
 import { Code } from "@/ui/EmptyState";
 import { Markdown } from "@/ui/Markdown";
 import { TimeAgo } from "@/ui/TimeAgo";
@@ -28,14 +31,7 @@ export function Message({ event, companion, beside, children }: MessageProps) {
         <span className="font-medium text-ink">{event.called}</span> <TimeAgo at={event.ts} />
         {beside}
       </p>
-      {event.image_path?.startsWith("picture:") && (
-        <img
-          src={`/api/journal/${encodeURIComponent(companion)}/events/${event.id}/picture`}
-          alt={`Picture of message ${event.id}`}
-          loading="lazy"
-          className="my-1 max-h-80 rounded-md"
-        />
-      )}
+      {event.image_path?.startsWith("picture:") && <Picture of={event} companion={companion} />}
       {event.image_path && !event.image_path.startsWith("picture:") && (
         <p className="text-ink-2 italic">
           a picture at <Code>{event.image_path}</Code>
@@ -52,6 +48,19 @@ export function Message({ event, companion, beside, children }: MessageProps) {
       )}
       {children}
     </article>
+  );
+}
+
+function Picture({ of, companion }: { of: JournalEvent; companion: string }) {
+  const { data: me } = useQuery(session);
+  if (!me) return null;
+  return (
+    <img
+      src={addressOf(`/api/journal/${encodeURIComponent(companion)}/events/${of.id}/picture`)}
+      alt={`Picture of message ${of.id}`}
+      loading="lazy"
+      className="my-1 max-h-80 rounded-md"
+    />
   );
 }
 

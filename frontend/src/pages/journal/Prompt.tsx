@@ -32,7 +32,7 @@ export function Prompt({ companion }: { companion: string }) {
     );
   if (!data) return <SkeletonRows rows={8} className="h-14" />;
   return (
-    <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
+    <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="min-w-0 space-y-4">
         {data.parts
           .filter((one) => one.text || one.left_out.length > 0)
@@ -40,7 +40,7 @@ export function Prompt({ companion }: { companion: string }) {
             <Part key={one.part} part={one} />
           ))}
       </div>
-      <div className="space-y-4 lg:sticky lg:top-6">
+      <div className="space-y-4 xl:sticky xl:top-6">
         <Card title="Tokens" note={`${count(data.total)} in all`}>
           <ul className="space-y-3">
             {data.parts

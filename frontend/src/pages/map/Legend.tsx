@@ -15,8 +15,8 @@ export function Legend() {
       </ul>
       <p>
         Colour is the least trust of the facts, opacity their mean confidence: what fades is being
-        forgotten. Circles are people, squares organisations, diamonds places. Drag to move,
-        Ctrl+wheel or pinch to zoom, click to open.
+        forgotten. Circles are people, squares organisations, diamonds places, triangles anything
+        else. Drag to move, Ctrl+wheel or pinch to zoom, click to open.
       </p>
     </div>
   );

@@ -84,8 +84,8 @@ function Drawn({ map }: { map: Mapped }) {
           />
         )}
       </div>
-      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,5fr)_minmax(0,4fr)]">
-        <div className="min-w-0 lg:sticky lg:top-4">
+      <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,5fr)_minmax(0,4fr)]">
+        <div className="min-w-0 xl:sticky xl:top-4">
           <Picture map={map} path={marked} onOpen={open} />
           <Legend />
         </div>

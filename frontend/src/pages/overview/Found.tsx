@@ -88,7 +88,7 @@ function ResultLine({ result, query }: { result: Result; query: string }) {
           </span>
         </MemoryLink>
       </div>
-      <div className="flex shrink-0 flex-col items-end gap-1 text-xs text-ink-3">
+      <div className="flex shrink-0 items-center gap-x-3 gap-y-1 text-xs text-ink-3 sm:flex-col sm:items-end">
         {result.memory_type !== "episode" && (
           <ConfidenceBar effective={result.effective_confidence} base={result.confidence} />
         )}

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
+import { arriving } from "@/api/arriving";
 import { Calibration } from "@/pages/overview/Calibration";
 import { Damage } from "@/pages/overview/Damage";
 import { Feed } from "@/pages/overview/Feed";
@@ -14,7 +15,7 @@ import { choices, Select, SearchBox } from "@/ui/Field";
 import { Page } from "@/ui/Page";
 
 // Seen by few visits: those of a memory that has just begun.
-const FirstSteps = lazy(() => import("@/pages/overview/FirstSteps"));
+const FirstSteps = lazy(arriving(() => import("@/pages/overview/FirstSteps")));
 
 const route = getRouteApi("/memory");
 
@@ -31,7 +32,7 @@ export default function Overview() {
       <div className="mb-5 flex flex-wrap gap-2" role="search">
         <SearchBox
           label="Search everything"
-          placeholder="Search everything that is known, in your own words"
+          placeholder="Search everything, in your own words"
           value={search.q ?? ""}
           onChange={(q) => change({ q })}
           className="min-w-64 flex-1"
@@ -77,7 +78,7 @@ function AtAGlance() {
       <Damage />
       <Suspense>{stats && isNew(stats) && <FirstSteps stats={stats} />}</Suspense>
       <Figures stats={stats} />
-      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
+      <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="space-y-4">
           <Health stats={stats} trends={trend} />
           <Calibration />

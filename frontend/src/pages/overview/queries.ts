@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { answer, api, type Schemas } from "@/api/client";
 import type { OverviewSearch } from "@/pages/overview/route";
+import { timeZone } from "@/shell/days";
 
 // Of the charts over time.
 const DAYS = 30;
@@ -38,7 +39,12 @@ export const statistics = queryOptions({
 export const trends = queryOptions({
   queryKey: ["trends", DAYS],
   queryFn: ({ signal }) =>
-    answer(api.GET("/api/memory/trends", { signal, params: { query: { days: DAYS } } })),
+    answer(
+      api.GET("/api/memory/trends", {
+        signal,
+        params: { query: { days: DAYS, time_zone: timeZone() } },
+      }),
+    ),
 });
 
 /** What memory claimed against what came of it, of the last year. */

@@ -25,12 +25,12 @@ export function RuleActs({ rule, busy, onAct, small = false }: RuleActsProps) {
     const { title, icon: Icon } = ACTS[act];
     return small ? (
       <Tooltip key={act} text={title}>
-        <IconButton label={title} disabled={busy} onClick={() => onAct(act)}>
+        <IconButton label={title} busy={busy} onClick={() => onAct(act)}>
           <Icon />
         </IconButton>
       </Tooltip>
     ) : (
-      <Button key={act} disabled={busy} onClick={() => onAct(act)}>
+      <Button key={act} busy={busy} onClick={() => onAct(act)}>
         <Icon /> {title}
       </Button>
     );

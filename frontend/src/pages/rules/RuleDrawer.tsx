@@ -19,6 +19,7 @@ import { Counts } from "@/pages/rules/RuleRow";
 import { RuleState } from "@/pages/rules/RuleState";
 import { useChange } from "@/shell/change";
 import type { MemoryDrawerProps } from "@/shell/Drawers";
+import { GoneNote } from "@/shell/GoneNote";
 import { usePast, usePastDays } from "@/shell/past";
 import { PastNote } from "@/shell/PastNote";
 import { PERMANENCE_MEANING } from "@/shell/vocabulary";
@@ -34,7 +35,7 @@ type RuleDetail = Schemas["RuleDetail"];
 
 /** A rule, how it fared, where it came from, and all that a person can do about it. */
 export default function RuleDrawer({ id, onClose }: MemoryDrawerProps) {
-  const { data } = useQuery(ruleDetail(id, usePast()));
+  const { data, error } = useQuery(ruleDetail(id, usePast()));
   // As it was when editing began: what others do meanwhile must not change what one is editing.
   const [edited, setEdited] = useState<RuleDetail>();
   return (
@@ -52,7 +53,10 @@ export default function RuleDrawer({ id, onClose }: MemoryDrawerProps) {
           onDone={() => setEdited(undefined)}
         />
       ) : (
-        <Look detail={data} onEdit={() => setEdited(data)} onGone={onClose} />
+        <>
+          <GoneNote error={error} />
+          <Look detail={data} onEdit={() => setEdited(data)} onGone={onClose} />
+        </>
       )}
     </Drawer>
   );

@@ -17,7 +17,7 @@ interface RuleFormProps {
 
 /** Gives a rule another text, scope or tags; of two who do so at once, the second chooses. */
 export function RuleForm({ rule, revision, onDone }: RuleFormProps) {
-  const { draft, type, isChanged, isSaving, stale, refusal, save, submit } = useEditing(
+  const { draft, type, isChanged, isSaving, stale, refusal, leave, save, submit } = useEditing(
     { draftOf, changesOf, edit: editRule },
     rule,
     revision,
@@ -65,7 +65,9 @@ export function RuleForm({ rule, revision, onDone }: RuleFormProps) {
         </p>
       )}
       <div className="flex items-center justify-end gap-2">
-        <Button onClick={onDone}>Cancel</Button>
+        <Button disabled={isSaving} onClick={() => leave(onDone)}>
+          Cancel
+        </Button>
         <Button type="submit" kind="primary" disabled={!isChanged} busy={isSaving}>
           Save
         </Button>

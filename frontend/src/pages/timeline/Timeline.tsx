@@ -125,7 +125,7 @@ function EventLine({ event }: { event: Event }) {
   const isThere = typeof successor === "string" && event.after !== null;
   const id = isThere ? successor : event.memory_id;
   return (
-    <li className="grid gap-x-4 gap-y-1 px-4 py-3 md:grid-cols-[14rem_minmax(0,1fr)_auto]">
+    <li className="grid gap-x-4 gap-y-1 px-4 py-3 xl:grid-cols-[14rem_minmax(0,1fr)_auto]">
       <div>
         <Badge tone={eventTone(event.event_type)} title={event.said}>
           {titleOf(event.event_type)}
@@ -146,10 +146,11 @@ function EventLine({ event }: { event: Event }) {
           <p className="memory-text mt-0.5 line-clamp-3 text-sm text-ink-3">{reason}</p>
         )}
       </div>
-      <div className="flex items-center gap-2 self-start text-xs text-ink-3 md:justify-end">
+      <div className="flex items-center gap-2 self-start text-xs text-ink-3 xl:justify-end">
         {event.actor && <span className="max-w-40 truncate">{by(event.actor)}</span>}
         <TimeAgo at={event.created_at} />
-        {canUndo(event.event_type) && (
+        {event.undone && <Badge>undone</Badge>}
+        {canUndo(event) && (
           <UndoButton step={{ event_id: event.id }} of={titleOf(event.event_type)} />
         )}
       </div>

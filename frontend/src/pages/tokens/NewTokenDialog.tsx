@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createToken, tokenList, type CreatedToken, type Scope } from "@/pages/tokens/queries";
+import { useUnsaved } from "@/shell/change";
 import { CopyButton } from "@/ui/CopyButton";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
@@ -48,12 +49,13 @@ function NewToken({ busy, error, onCreate, onClose }: NewTokenProps) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<Scope[]>(["read", "write"]);
   const [days, setDays] = useState<(typeof LIFETIMES)[number]["value"]>();
+  const leave = useUnsaved(name !== "", busy);
   const isReady = name.trim() !== "" && scopes.length > 0;
   const give = (scope: Scope, given: boolean) =>
     setScopes((now) => (given ? [...now, scope] : now.filter((one) => one !== scope)));
   return (
     <FormDialog
-      onClose={onClose}
+      onClose={() => leave(onClose)}
       title="New token"
       submit="Create"
       onSubmit={() =>
@@ -91,10 +93,12 @@ function NewToken({ busy, error, onCreate, onClose }: NewTokenProps) {
 }
 
 function Secret({ made, onClose }: { made: CreatedToken; onClose: () => void }) {
+  useUnsaved(true, false, "Leave without the token? Nobody can read it again.");
   return (
     <Dialog
       onClose={onClose}
       title={`The token of ${made.name}`}
+      holds="secret"
       actions={
         <Button kind="primary" onClick={onClose}>
           I have kept it

@@ -115,10 +115,13 @@ function RevokeDialog({ token, onClose }: { token: Token; onClose: () => void })
   return (
     <Dialog
       onClose={onClose}
+      busy={revoke.isPending}
       title={`Revoke ${token.name}?`}
       actions={
         <>
-          <Button onClick={onClose}>Keep it</Button>
+          <Button disabled={revoke.isPending} onClick={onClose}>
+            Keep it
+          </Button>
           <Button kind="danger" busy={revoke.isPending} onClick={() => revoke.mutate()}>
             Revoke
           </Button>

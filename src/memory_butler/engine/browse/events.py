@@ -44,6 +44,7 @@ async def list_events(
     A row has `memory_type` and `memory_id` of what it is about, and `about`, a line of its text
     (of both ends of a link); None where the event is about no memory, or where that is gone.
     `before` and `after` are what it said, where the event put another text or name in its place.
+    `undone` says whether its change was taken back.
     """
     criteria = checked(wanted)
     async with memory.reading(principal.tenant) as tx:
@@ -60,8 +61,10 @@ async def list_events(
         }
         known = await labels(tx, items, memory.clock())
         known |= await _entities(tx, found.rows)
-        reworded = await events.reworded(tx, [row["id"] for row in found.rows])
-    return replace(found, rows=[_told(row, known, reworded) for row in found.rows])
+        ids = [row["id"] for row in found.rows]
+        reworded, undone = await events.reworded(tx, ids), await events.undone(tx, ids)
+    told = [_told(row, known, reworded) for row in found.rows]
+    return replace(found, rows=[row | {"undone": row["id"] in undone} for row in told])
 
 
 def _item(payload: dict[str, Any]) -> tuple[MemoryType | None, UUID | None]:
