@@ -28,7 +28,7 @@ import asyncpg
 
 from bench.everyday import question, sentence
 from bench.server import machine
-from cluster.citus import DATABASE, Node, running
+from cluster.citus import DATABASE, OPTIMISED, Node, running
 from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.distribution import distribute
@@ -69,7 +69,7 @@ def tenant(number: int) -> Principal:
 async def measure(given: argparse.Namespace) -> None:
     """Make both, fill both, compare."""
     engine = EmbeddingEngine()
-    with running() as nodes:
+    with running(flags=OPTIMISED) as nodes:
         nodes.spare.start()
         try:
             dsns = {"one node": await _plain(nodes.spare), "cluster": await nodes.prepare()}

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -252,6 +253,9 @@ async def outage(cluster: Cluster, runtime_dsn: str, folder: Path, seconds: floa
         await asyncio.wait_for(refusals, _AGAIN)
         before = {tenant: len(known) for tenant, known in report.stored.items()}
         await asyncio.sleep(seconds)
+        others = [tenant for tenant in TENANTS if tenant not in own]
+        for _ in range(2):  # the first may have been on its way; however slow this machine is
+            await _all_answered(report, working, others)
         stored = {tenant: len(known) - before[tenant] for tenant, known in report.stored.items()}
         refused = {tenant: client.longest_refused for tenant, client in clients.items()}
         ticks = [tuple(row) for row in await connection.fetch(_TICKS, began)]
@@ -262,7 +266,7 @@ async def outage(cluster: Cluster, runtime_dsn: str, folder: Path, seconds: floa
         stop.set()
         await asyncio.gather(*working)
         return Outage(
-            [tenant for tenant, port in at.items() if port != worker.port],
+            others,
             own,
             stored,
             refused,
@@ -323,9 +327,11 @@ async def _tokens(runtime_dsn: str) -> dict[str, str]:
     return made
 
 
-async def _all_answered(report: Report, working: "list[asyncio.Task[None]]") -> None:
-    """Wait until one more write of each tenant was answered."""
-    before = {tenant: len(known) for tenant, known in report.stored.items()}
+async def _all_answered(
+    report: Report, working: "list[asyncio.Task[None]]", tenants: Sequence[str] = TENANTS
+) -> None:
+    """Wait until one more write of each of these tenants was answered."""
+    before = {tenant: len(report.stored[tenant]) for tenant in tenants}
     async with asyncio.timeout(_AGAIN):
         while any(len(report.stored[tenant]) == count for tenant, count in before.items()):
             for task in working:

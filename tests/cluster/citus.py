@@ -39,6 +39,7 @@ _CACHE: Final = Path(platformdirs.user_cache_dir("memory-butler-tests")) / "citu
 _HOST: Final = "127.0.0.1"
 # Compiled without optimising, which takes half the time; the tests take as long as with it.
 _FLAGS: Final = "-O0"
+OPTIMISED: Final = ""  # as Citus's own configuration has it: to measure, and not to test
 _BUILD_SECONDS: Final = 600.0
 _SECONDS: Final = 60.0
 _SETTINGS: Final = {
@@ -56,31 +57,31 @@ _SETTINGS: Final = {
 }
 
 
-def built() -> Path:
+def built(flags: str = _FLAGS) -> Path:
     """The folder of a PostgreSQL with Citus; made where it is not, which takes a minute.
 
-    Another source, recipe or PostgreSQL gets another folder.
+    Another source, recipe or PostgreSQL gets another folder, as do other `flags` of the compiler.
     """
     recipe = SOURCE / "build.sh"
     parts = [*sorted(SOURCE.glob("citus-*.tar.xz")), recipe]
-    read = [*(part.read_bytes() for part in parts), _FLAGS.encode()]
+    read = [*(part.read_bytes() for part in parts), flags.encode()]
     known = hashlib.sha256(b"".join(read)).hexdigest()[:12]
     folder = _CACHE / f"{binaries_version()}-{known}"
     _CACHE.mkdir(parents=True, exist_ok=True)
     with (_CACHE / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another worker of the suite may be building it
         if not folder.is_dir():
-            _build(folder, recipe)
+            _build(folder, recipe, flags)
     return folder
 
 
-def _build(folder: Path, recipe: Path) -> None:
+def _build(folder: Path, recipe: Path, flags: str) -> None:
     work = Path(tempfile.mkdtemp(prefix="building-", dir=_CACHE))
     try:
         packages = binaries().parents[2]
         subprocess.run(
             ["bash", recipe, packages, work],
-            env=os.environ | {"CFLAGS": _FLAGS},
+            env=os.environ | ({"CFLAGS": flags} if flags else {}),
             timeout=_BUILD_SECONDS,
             check=True,
         )
@@ -211,9 +212,9 @@ class Cluster:
 
 
 @contextmanager
-def running(workers: int = 2) -> Iterator[Cluster]:
+def running(workers: int = 2, flags: str = _FLAGS) -> Iterator[Cluster]:
     """A new cluster in a temporary folder, gone at the end."""
-    source = built()
+    source = built(flags)
     # Not pytest's own folder: PostgreSQL does not run as root, and that one is root's alone.
     folder = Path(tempfile.mkdtemp(prefix="mb-citus-"))
     folder.chmod(0o755)

@@ -47,7 +47,7 @@ async def distributed(
         dsn = await cluster.prepare()
         place = Installation(tmp_path_factory.mktemp("distributed"))
         admin_dsn = cluster.coordinator.dsn()
-        await asyncio.to_thread(place.run, "distribute", "--admin-dsn", admin_dsn)
+        await asyncio.to_thread(place.apart, "distribute", "--admin-dsn", admin_dsn)
         yield Database(DATABASE, schema.Roles.of(DATABASE), admin_dsn, dsn)
     finally:
         await cluster.drop()

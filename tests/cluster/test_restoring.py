@@ -30,7 +30,7 @@ async def test_a_backup_becomes_a_cluster_and_takes_no_clusters_place(
     admin_dsn, backup = cluster.coordinator.dsn(), str(one.folder / "backup.tar")
 
     async def run(*words: str, code: int = 0) -> str:
-        answer = await asyncio.to_thread(one.run, *words, code=code)
+        answer = await asyncio.to_thread(one.apart, *words, code=code)
         return answer.out + answer.err
 
     await run("store-fact", "user", "likes", "green tea", "--tenant", "acme")

@@ -267,6 +267,10 @@ def statements(
         f"GRANT USAGE ON SCHEMA public, memory_history TO {runtime}",
         # Row-level security is held on the workers too, which must be told the tenant.
         f"ALTER DATABASE {quoted(database)} SET citus.propagate_set_commands = 'local'",
+        # Citus hides its shards from whoever reads the catalog, and what it adds to each such query
+        # makes the driver's look at unknown types, thrice a connection, take half a second each.
+        f"ALTER ROLE {runtime} IN DATABASE {quoted(database)} "
+        "SET citus.override_table_visibility = off",
         # An upgrade makes functions on workers as the owner, who may name settings of pgvector only
         # where it is loaded.
         f"ALTER DATABASE {quoted(database)} SET session_preload_libraries = 'vector'",
@@ -341,7 +345,7 @@ async def planned(connection: "asyncpg.Connection[asyncpg.Record]") -> tuple[boo
         # Tables of the extension, which are not there to prepare the query on where it is not.
         rows = await connection.fetch(_DONE)
         done = frozenset(row[0].removeprefix("public.") for row in rows)
-        lacking = not await connection.fetchval(SQL["moves"]) or bool(await lacks(connection))
+        lacking = not await connection.fetchval(SQL["has_roles"]) or bool(await lacks(connection))
     database: str = await connection.fetchval("SELECT current_database()")
     roles = Roles.of(database)
     return has_citus, statements(known, done, roles, database, lacking=lacking)

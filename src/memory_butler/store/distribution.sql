@@ -98,9 +98,13 @@ SELECT coalesce(string_agg(line, E'\n' ORDER BY line), '') FROM (
                       WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
 ) had
 
--- name: moves
--- Whether the owner may write the parts of tables that move.
-SELECT rolbypassrls FROM pg_roles WHERE rolname = current_database() || '_owner'
+-- name: has_roles
+-- Whether the owner may write the parts of tables that move, and the server sees the catalog as it is.
+SELECT (SELECT rolbypassrls FROM pg_roles WHERE rolname = current_database() || '_owner')
+   AND EXISTS (SELECT FROM pg_db_role_setting r
+               WHERE r.setrole = to_regrole(quote_ident(current_database() || '_runtime'))
+                 AND r.setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())
+                 AND 'citus.override_table_visibility=off' = ANY (r.setconfig))
 
 -- name: extensions
 -- Of which no table has a column: those come with the table.

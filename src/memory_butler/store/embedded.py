@@ -111,8 +111,9 @@ class Lease:
         self._guard = threading.Lock()
 
     def running(self) -> bool:
-        """Whether the server still runs; somebody may have killed it."""
-        return postmaster.find(self._cluster.pgdata, self._cluster.birth_note) is not None
+        """Whether the server still runs and can be reached; somebody may have killed it."""
+        process = postmaster.find(self._cluster.pgdata, self._cluster.birth_note)
+        return process is not None and _has_socket(self._cluster)
 
     def release(self) -> None:
         """Give the server up and stop it if nobody else uses it; a second call does nothing.
@@ -174,6 +175,17 @@ def acquire(
         fcntl.flock(users, fcntl.LOCK_SH | fcntl.LOCK_NB)
     endpoint = Endpoint(claim.socket_dir, claim.port, ADMIN_USER, password)
     return Lease(endpoint, cluster, users, started=started)
+
+
+def is_made(data_dir: Path) -> bool:
+    """Whether a data directory has a cluster; nothing is locked, made or changed.
+
+    Raises ConfigurationError when the files may not be read.
+    """
+    data_dir = data_dir.expanduser().resolve()
+    with explained(f"read {data_dir}"):
+        cluster = clusters.recorded(data_dir)
+        return cluster is not None and cluster.pgdata.exists()
 
 
 def status(data_dir: Path) -> Status:
@@ -266,6 +278,9 @@ def _ensure_running(launch: _Launch, deadline: float) -> bool:
             continue
         settled = postmaster.wait_until_settled(cluster.pgdata, process, deadline)
         match settled:
+            case "ready" if not _has_socket(cluster):
+                log.warning("the embedded database has lost its socket; starting it again")
+                _end(process)
             case "ready":
                 clusters.write_private(cluster.birth_note, postmaster.birth_line(process))
                 if started:
@@ -281,6 +296,19 @@ def _ensure_running(launch: _Launch, deadline: float) -> bool:
             case _:
                 assert_never(settled)
     raise Unavailable(f"The server on {cluster.pgdata} did not start. {failure}".strip())
+
+
+def _has_socket(cluster: Cluster) -> bool:
+    """Whether the socket of a server that runs is still there: without it nobody can connect.
+
+    One in a temporary folder counts as there: a service may have a /tmp of its own.
+    """
+    claim = postmaster.read_pid_file(cluster.pgdata)
+    if claim is None or claim.socket_dir is None:
+        return True  # it is starting
+    if not claim.socket_dir.is_relative_to(cluster.place):
+        return True
+    return (claim.socket_dir / postmaster.SOCKET_NAME).exists()
 
 
 def _start(launch: _Launch, deadline: float) -> str:
@@ -369,15 +397,19 @@ def _stop(cluster: Cluster) -> None:
     process = postmaster.find(cluster.pgdata, cluster.birth_note)
     if process is not None:
         claim = postmaster.read_pid_file(cluster.pgdata)
-        if not postmaster.stop(
-            process, fast_seconds=_FAST_STOP_SECONDS, immediate_seconds=_IMMEDIATE_STOP_SECONDS
-        ):
-            raise Unavailable(f"The server with PID {process.pid} does not stop.")
+        _end(process)
         log.info("server_stopped", pid=process.pid, place=str(cluster.place))
         if claim is not None and claim.socket_dir is not None:
             with suppress(OSError):  # one of a later start may be elsewhere: leave no empty folder
                 claim.socket_dir.rmdir()
     cluster.birth_note.unlink(missing_ok=True)
+
+
+def _end(process: postmaster.Process) -> None:
+    if not postmaster.stop(
+        process, fast_seconds=_FAST_STOP_SECONDS, immediate_seconds=_IMMEDIATE_STOP_SECONDS
+    ):
+        raise Unavailable(f"The server with PID {process.pid} does not stop.")
 
 
 # --- small parts ----------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from memory_butler.domain.steps import ITEM_KINDS, ItemKind
@@ -11,9 +11,13 @@ from memory_butler.store import episodes
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
-from memory_butler.store.transaction import Transaction
+from memory_butler.store.transaction import Transaction, connected
 
 SQL = load("erasure")
+
+_TENANTS_UNFINISHED: Final = (
+    "SELECT DISTINCT tenant_id FROM erasures WHERE finished_at IS NULL ORDER BY 1"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +159,12 @@ async def record(
 async def unfinished(tx: Transaction) -> list[Row]:
     """Erasures that were cut off after their transaction, the oldest first."""
     return rows(await tx.fetch(SQL["unfinished"]))
+
+
+async def tenants_unfinished(admin_dsn: str) -> list[str]:
+    """The tenants with an erasure that is under way or was cut off, by a login that sees all."""
+    async with connected(admin_dsn) as connection:
+        return [row["tenant_id"] for row in await connection.fetch(_TENANTS_UNFINISHED)]
 
 
 async def finish(tx: Transaction, id: UUID, now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""What an import asks of the database: which of its lines are there already."""
+"""What an import asks of the database: what of it is there already, and what was erased."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -12,3 +12,8 @@ SQL = load("imports")
 async def existing(tx: Transaction, ids: Sequence[UUID]) -> set[UUID]:
     """Those ids under which the tenant has an episode, fact, rule or entity, in whatever state."""
     return {row["id"] for row in await tx.fetch(SQL["existing"], list(ids))}
+
+
+async def erased(tx: Transaction) -> frozenset[UUID]:
+    """The ids of what the tenant has erased one by one."""
+    return frozenset(row["id"] for row in await tx.fetch(SQL["erased"]))

@@ -3,3 +3,11 @@ SELECT id FROM episodes WHERE tenant_id = $1 AND id = ANY($2)
 UNION ALL SELECT id FROM facts WHERE tenant_id = $1 AND id = ANY($2)
 UNION ALL SELECT id FROM rules WHERE tenant_id = $1 AND id = ANY($2)
 UNION ALL SELECT id FROM entities WHERE tenant_id = $1 AND id = ANY($2)
+
+-- name: erased
+-- What was erased one by one. What went with everything of a tenant may be imported to begin anew.
+SELECT jsonb_array_elements_text(e.report->kind)::uuid AS id
+FROM erasures e CROSS JOIN unnest('{episodes,facts,rules,entities}'::text[]) AS kind
+WHERE e.tenant_id = $1 AND e.target->>'by' <> 'tenant' AND jsonb_typeof(e.report->kind) = 'array'
+UNION
+SELECT (e.target->>'id')::uuid FROM erasures e WHERE e.tenant_id = $1 AND e.target->>'by' = 'entity'

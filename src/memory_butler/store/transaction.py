@@ -36,18 +36,6 @@ CLOSE_TIMEOUT = 10.0
 UNBOUNDED_SECONDS = 24 * 3600.0
 BEGIN_TIMEOUT = 10.0  # a beginning waits for nobody's locks
 
-# What `asyncpg.create_pool` gives a pool that is told nothing else; it makes none of a subclass.
-_DEFAULTS: dict[str, Any] = {
-    "max_queries": 50_000,
-    "max_inactive_connection_lifetime": 300.0,
-    "connect": None,
-    "setup": None,
-    "reset": None,
-    "loop": None,
-    "connection_class": asyncpg.Connection,
-    "record_class": asyncpg.Record,
-}
-
 OUTAGES = (
     OSError,
     TimeoutError,
@@ -103,7 +91,51 @@ class Transaction:
         return status
 
 
-class Pool(asyncpg.Pool):  # type: ignore[misc]  # the driver has no types
+class Connection(asyncpg.Connection):  # type: ignore[misc]  # the driver has no types
+    """A connection of a pool, with two messages less for each transaction of a tenant.
+
+    A transaction begins with its settings in one message. After it nothing is reset: what it sets,
+    locks or opens ends with it.
+    """
+
+    _settings = ""
+    _leaves_nothing = False
+
+    def transaction_with(self, settings: str, **options: Any) -> Any:
+        """A transaction that sets these as it starts; `settled` when it has been committed."""
+        self._settings = settings
+        return self.transaction(**options)
+
+    async def execute(self, query: str, *args: object, timeout: float | None = None) -> str:  # noqa: ASYNC109
+        """As the driver's; the beginning of a transaction takes its settings along."""
+        query, self._settings = query + self._settings, ""
+        status: str = await super().execute(query, *args, timeout=timeout)
+        return status
+
+    def settled(self) -> None:
+        """What was done on it since it was taken from the pool has left nothing behind."""
+        self._leaves_nothing = True
+
+    def get_reset_query(self) -> str:
+        """What the pool resets it with, once for each time that it is given back."""
+        clean, self._leaves_nothing = self._leaves_nothing, False
+        return "" if clean else str(super().get_reset_query())
+
+
+# What `asyncpg.create_pool` gives a pool that is told nothing else; it makes none of a subclass.
+_DEFAULTS: dict[str, Any] = {
+    "max_queries": 50_000,
+    "max_inactive_connection_lifetime": 300.0,
+    "connect": None,
+    "setup": None,
+    "reset": None,
+    "loop": None,
+    "connection_class": Connection,
+    "record_class": asyncpg.Record,
+}
+
+
+class Pool(asyncpg.Pool):  # type: ignore[misc]
     """A pool in which whoever waits longest is next, and that reports changes.
 
     Attributes:
@@ -179,7 +211,8 @@ async def connected(dsn: str) -> "AsyncIterator[asyncpg.Connection[asyncpg.Recor
     try:
         yield connection
     finally:
-        await connection.close()
+        with suppress(*OUTAGES):  # what the block itself met tells more
+            await connection.close()
 
 
 async def prepare_connection(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
@@ -310,12 +343,12 @@ async def _begun(
     A server that is stopped, and not gone, keeps its sockets open: each further statement, the
     rollback first of all, would wait its whole time-out.
     """
-    begun, started = connection.transaction(**options), False
+    settings = settings.format(tenant=_literal(tenant), step=step)
+    begun, started = connection.transaction_with(settings, **options), False
     try:
         async with asyncio.timeout(BEGIN_TIMEOUT):
             await begun.start()
             started = True
-            await connection.execute(settings.format(tenant=_literal(tenant), step=step))
         yield
     except TimeoutError:
         connection.terminate()
@@ -325,6 +358,7 @@ async def _begun(
             await begun.rollback()
         raise
     await begun.commit()
+    connection.settled()
 
 
 async def unbounded(tx: Transaction) -> None:
