@@ -195,7 +195,7 @@ def _imported(lines: Sequence[dict[str, str]]) -> Import:
         first.write_text(json.dumps(lines[0]) + "\n", encoding="utf-8")
         rest.write_text("".join(json.dumps(one) + "\n" for one in lines[1:]), encoding="utf-8")
         with embedded.acquire(data_dir):
-            _run(data_dir, "stats", "--json")  # makes the schema
+            _run(data_dir, "token", "create", "--name", "bench", "--json")  # makes the schema
             start = _run(data_dir, "import", str(first), "--json")
             before = _of_database(data_dir)
             run = _run(data_dir, "import", str(rest), "--json")
@@ -220,7 +220,7 @@ def main() -> None:
     with data_folder() as data_dir:
         projects, few = data_dir.parent / "projects", data_dir.parent / "few"
         size = transcripts(projects, given.messages, chance)
-        _run(data_dir, "stats", "--json")  # makes the database
+        _run(data_dir, "token", "create", "--name", "bench", "--json")  # makes the database
         run = _run(data_dir, "import", str(projects), "--no-wait", "--json")
         stored = json.loads(run.said)["stored"]["episode"]
         assert stored == given.messages, run.said

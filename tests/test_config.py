@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memory_butler.config import MemoryModuleConfig, Settings, load
+from memory_butler.config import MemoryModuleConfig, Settings, is_address, load
 from memory_butler.domain import context, quotas, rules, scoring
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.retrieval_config import RetrievalConfig
@@ -53,6 +53,23 @@ def _file(folder: Path, text: str) -> Path:
         ),
         ("[server]\nport = 1\nhost 3\n", "line 3"),
         ("modules = 3\n", "line 1: modules must be a table"),
+        ("[server]\nport = 1\n[sever]\nrequire_token = true\n", "line 3: sever: unknown name"),
+        ("require_token = true\n", "line 1: require_token: unknown name"),
+        (
+            "[modules.memmory.trust]\nsecrets = 'refuse'\n",
+            "line 1: modules.memmory: unknown name; did you mean modules.memory?",
+        ),
+        (
+            "[modules.Memory]\n",
+            "line 1: modules.Memory: unknown name; did you mean modules.memory?",
+        ),
+        ("[modules.heart-beat]\n", "did you mean modules.heartbeat?"),
+        ("[butler]\nprot = 1\n", "line 2: butler.prot: unknown name; did you mean butler.port?"),
+        (
+            "[butler.memry.facts]\n",
+            "line 1: butler.memry: unknown name; did you mean butler.memory?",
+        ),
+        ("[butler.db]\nnmae = 'x'\n", "line 2: butler.db.nmae: unknown name; did you mean"),
     ],
 )
 def test_a_mistake_in_a_file_is_told_with_its_line(tmp_path: Path, text: str, said: str) -> None:
@@ -395,6 +412,38 @@ def test_a_list_of_the_environment_is_json(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 # --- secrets
+
+
+@pytest.mark.parametrize(
+    "good",
+    [
+        "postgres://u:geheim@db.example:5433/memory?sslmode=require",
+        "postgresql://u@one:5432,two:5433/memory",
+        "postgresql://u:p%2Fw@[::1]:5432/memory",
+        "postgresql://u:p@/memory?host=%2Fvar%2Frun&port=5432",
+        "postgresql:///memory",
+    ],
+)
+def test_a_dsn_that_can_be_read(good: str) -> None:
+    assert is_address(good)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "postgres//u:geheim@db/memory",
+        "postgresql://u:geheim@db:54x2/memory",
+        "postgresql://u:geheim@db:99999/memory",
+        "postgresql://u:geheim@[::1/memory",
+        "host=db password=geheim",
+    ],
+)
+def test_a_mistyped_dsn_is_told_with_its_line_and_not_shown(tmp_path: Path, bad: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"line 2: server\.dsn: must look like") as caught:
+        load(_file(tmp_path, f'[server]\ndsn = "{bad}"\n'))
+    assert "geheim" not in str(caught.value)
+    with pytest.raises(ConfigurationError, match="read_dsn: must look like"):
+        load(read_dsn=bad)
 
 
 def test_a_dsn_is_never_shown(tmp_path: Path) -> None:

@@ -124,11 +124,12 @@ The file is the one that the command line names, else the one that `MEMORY_BUTLE
 else `butler.toml` in the current directory, if there is one. A file that is named but missing is an
 error.
 
-Unknown keys are errors in every table of this program, and so is a variable that begins with
-`MEMORY_BUTLER_` and names no setting: a typing error never passes in silence. Tables of other
-modules are left alone, and so are the variables of the hooks (`MEMORY_BUTLER_URL`,
-`MEMORY_BUTLER_TOKEN`, `MEMORY_BUTLER_HOOK_DIR`) and of a butler's session
-(`MEMORY_BUTLER_CONTEXT_FILE`).
+Unknown keys are errors in every table of this program, and so is another table than `[server]`,
+`[butler]` and `[modules.…]`, and a variable that begins with `MEMORY_BUTLER_` and names no
+setting. Tables of another host's modules (`[modules.NAME]`) are left alone, unless the name is
+nearly that of a module here: `[modules.memmory]` is an error. The variables of the hooks
+(`MEMORY_BUTLER_URL`, `MEMORY_BUTLER_TOKEN`, `MEMORY_BUTLER_HOOK_DIR`) and of a butler's session
+(`MEMORY_BUTLER_CONTEXT_FILE`) are no settings, and no mistakes.
 
 `[butler.memory]` is an alias of `[modules.memory]`, with the same tables inside; where both give a
 key, `[modules.memory]` wins. `port` may also stand in `[butler]`; `[server]` wins.
@@ -423,7 +424,9 @@ and an example of every request and answer, is at `/api/openapi.json` (and in
 
 **Who asks.** `Authorization: Bearer <token>`; `memory-butler token create` makes one. On loopback
 none is demanded unless `require_token` says so. A browser exchanges its token for a cookie that no
-script can read, at `POST /api/session`; a page of another origin is refused.
+script can read, at `POST /api/session`; a page of another origin is refused. A request with
+`Memory-Butler-Tenant: <name>` is refused with 409 where the token is of another tenant; so is one
+for a picture or a stream with `?memory-butler-tenant=<name>`.
 
 **Lists** take `limit` (50 by default, 200 at most) and `offset`, and tell the `total`; the order is
 stable. What more than 5,000 have (words of `q`, a `tag`) is counted no further than 500, or than

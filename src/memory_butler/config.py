@@ -6,12 +6,13 @@ not there.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from memory_butler import butler_toml
@@ -25,7 +26,22 @@ from memory_butler.journal_config import JournalConfig
 from memory_butler.retrieval_config import RetrievalConfig
 from memory_butler.trust_config import TrustConfig
 
+_MAX_PORT: Final = 65535
 _PREFIX: Final = "MEMORY_BUTLER_"
+# What a `butler.toml` consists of.
+_TOP: Final = ("server", "butler", "modules")
+# Of tables that may hold more than this program reads: what it knows in them. A test holds it
+# against the tables of a butler and its modules, which stand above this room.
+KNOWN_IN: Final[Mapping[tuple[str, ...], tuple[str, ...]]] = {
+    ("modules",): ("memory", "heartbeat"),
+    ("butler",): (
+        *("name", "port", "description", "own_token_env", "db", "schedule", "agent"),
+        *("memory_server", "switchboard", "memory"),
+    ),
+    ("butler", "db"): ("name",),
+}
+# How alike a name must be to a known one to be taken for a mistake: "mem" is, "summary" is not.
+_LIKE: Final = 0.65
 # Variables of the hooks, and of the session that a butler runs: no settings, and no mistakes.
 _OF_HOOKS: Final = ("URL", "TOKEN", "HOOK_DIR", "CONTEXT_FILE")
 
@@ -234,6 +250,21 @@ class MemoryModuleConfig(Table):
     )
 
 
+ADDRESS_SHAPE: Final = "postgresql://user:password@host:port/name"
+_HOST: Final = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::(?P<port>[0-9]{1,5}))?")
+
+
+def is_address(dsn: str) -> bool:
+    """Whether a DSN can be read: the driver fails at a mistyped port with an error of its own."""
+    scheme, _, rest = dsn.partition("://")
+    authority = rest.partition("/")[0].partition("?")[0]
+    hosts = authority.rpartition("@")[2].split(",")
+    found = [_HOST.fullmatch(host) for host in hosts]
+    return scheme in ("postgresql", "postgres") and all(
+        host is not None and int(host["port"] or 0) <= _MAX_PORT for host in found
+    )
+
+
 class Settings(Table):
     """Everything one process needs to know: where to serve, where the data is, how memory works.
 
@@ -241,7 +272,7 @@ class Settings(Table):
     """
 
     host: str = Field("127.0.0.1", description="Address to bind. Any but loopback demands tokens.")
-    port: int = Field(8150, ge=0, le=65535, description="Port to bind; 0 takes a free one.")
+    port: int = Field(8150, ge=0, le=_MAX_PORT, description="Port to bind; 0 takes a free one.")
     data_dir: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("memory-butler")),
         description="Where the embedded database and everything else of this installation lives.",
@@ -326,6 +357,21 @@ class Settings(Table):
         MemoryModuleConfig.model_construct(), description="How memory works."
     )
 
+    @field_validator("data_dir", "cluster_root", "audit_dir", "master_key_file", mode="before")
+    @classmethod
+    def _not_empty(cls, path: Any) -> Any:
+        # As of a variable that a script has not set; it would be the current directory.
+        if path == "":
+            raise ValueError("is empty; name a folder or file, or leave it out")
+        return path
+
+    @field_validator("dsn", "read_dsn")
+    @classmethod
+    def _readable(cls, dsn: SecretStr | None) -> SecretStr | None:
+        if dsn is not None and not is_address(dsn.get_secret_value()):
+            raise ValueError(f"must look like {ADDRESS_SHAPE}")
+        return dsn
+
 
 def load(file: Path | None = None, *, environment: bool = True, **flags: Any) -> Settings:
     """Read the configuration: flags, then the environment, then the file.
@@ -379,7 +425,12 @@ def _of_environment() -> dict[str, Any]:
 
 
 def _of_file(document: ButlerToml) -> dict[str, Any]:
-    """The settings of a `butler.toml`; tables of other modules are ignored."""
+    """The settings of a `butler.toml`; tables of modules of another host are ignored."""
+    for name in document.tables:
+        if name not in _TOP:
+            said = f"{name}: unknown name; is it misspelled? Known: {', '.join(_TOP)}"
+            raise ConfigurationError(document.complaint((name,), said))
+    _refuse_misspelled(document)
     butler, server = document.table("butler"), document.table("server")
     if "memory" in server:
         raise ConfigurationError(
@@ -392,6 +443,20 @@ def _of_file(document: ButlerToml) -> dict[str, Any]:
     if "name" in document.table("butler", "db"):
         settings["database"] = document.table("butler", "db")["name"]
     return _merge(settings, server)
+
+
+def _refuse_misspelled(document: ButlerToml) -> None:
+    """Refuse a name that is nearly a known one; another may be that of another host's module."""
+    for table, known in KNOWN_IN.items():
+        for name in document.table(*table):
+            if name in known:
+                continue
+            import difflib  # here: a mistake is rare
+
+            if near := difflib.get_close_matches(name.lower(), known, 1, _LIKE):
+                wanted = ".".join((*table, near[0]))
+                said = f"{'.'.join((*table, name))}: unknown name; did you mean {wanted}?"
+                raise ConfigurationError(document.complaint((*table, name), said))
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,16 @@
 """Files that are there whole or not at all; those of our own are for their owner alone."""
 
+import fcntl
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
+
+# Removed when it is left over, so no name that anybody would give a folder.
+_BESIDE: Final = ".memory-butler-unfinished-"
 
 
 @contextmanager
@@ -53,6 +58,39 @@ def rewrite(path: Path, content: bytes, *, new_mode: int = 0o600) -> None:
         except BaseException:
             Path(file.name).unlink(missing_ok=True)
             raise
+
+
+@contextmanager
+def beside(target: Path) -> Iterator[Path]:
+    """A folder beside a file that is being made: a temporary directory may be small, and in memory.
+
+    Locked, so that `remove_killed` tells what is under way from what a kill has left.
+    """
+    with tempfile.TemporaryDirectory(prefix=_BESIDE, dir=target.absolute().parent) as made:
+        descriptor = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield Path(made)
+        finally:
+            os.close(descriptor)
+
+
+def remove_killed(target: Path) -> list[Path]:
+    """Remove folders that killed processes have left beside this file; which ones.
+
+    One that cannot be locked or removed stays: it is under way, or another user's.
+    """
+    removed = []
+    for one in sorted(target.absolute().parent.glob(f"{_BESIDE}*")):
+        with suppress(OSError):
+            descriptor = os.open(one, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(one)
+                removed.append(one)
+            finally:
+                os.close(descriptor)
+    return removed
 
 
 def is_stream(path: Path) -> bool:

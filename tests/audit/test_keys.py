@@ -12,11 +12,11 @@ from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.audit_keys import open_keys, read_checkpoint
-from memory_butler.engine.diagnosis import diagnose
+from memory_butler.engine.diagnosis import Finding, diagnose
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.opening import memory_on
 from memory_butler.engine.remember import store_fact
-from memory_butler.engine.sealing import audit, seal
+from memory_butler.engine.sealing import accept, audit, seal
 from memory_butler.inference import embedder
 
 pytestmark = pytest.mark.anyio
@@ -123,3 +123,40 @@ async def test_new_keys_on_a_database_that_others_sealed_are_warned_of(
         )
         (found,) = [one for one in await diagnose(settings, None) if one.name == "audit"]
         assert found.state == state
+
+
+async def test_a_log_that_is_older_than_its_checkpoint_is_told_until_it_is_accepted(
+    sealed: Memory,
+    principal: Principal,
+    database: Database,
+    admin: Connection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As after a restored backup: events wait, and only the server's log said so."""
+    for name in ("engine", "settings"):
+        monkeypatch.setattr(embedder._Singleton, name, None)
+    settings = Settings(
+        data_dir=tmp_path / "data",
+        audit_dir=tmp_path / "audit",
+        dsn=SecretStr(database.runtime_dsn),
+    )
+
+    async def told() -> Finding:
+        (found,) = [one for one in await diagnose(settings, None) if one.name == "audit"]
+        return found
+
+    await store_fact(sealed, principal, "wall", "colour", "green")
+    await seal(sealed, principal.tenant)
+    before = await admin.fetchrow("SELECT statement, signature FROM audit_checkpoints")
+    assert before is not None
+    await store_fact(sealed, principal, "wall", "colour", "blue")
+    await seal(sealed, principal.tenant)
+    assert (await told()).state == "ok"
+    await admin.execute("UPDATE audit_checkpoints SET statement = $1, signature = $2", *before)
+    found = await told()
+    assert found.state == "warning"
+    assert found.advice is not None
+    assert f"memory-butler audit --accept --tenant {principal.tenant}" in found.advice
+    await accept(sealed, principal.tenant)
+    assert (await told()).state == "ok"

@@ -1,8 +1,10 @@
 """Backup while serving, and restoration: all of it or nothing."""
 
 import asyncio
+import fcntl
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import sys
@@ -36,6 +38,7 @@ from memory_butler.engine.keys import set_up
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_fact
+from memory_butler.engine.tokens import Authenticator, create_token, revoke_token
 from memory_butler.journal.file import journal_path
 from memory_butler.store import dump, schema
 from memory_butler.store.transaction import open_pool
@@ -163,6 +166,32 @@ async def test_a_full_database_is_left_alone_unless_that_is_said(
     assert not await dump.is_empty(admin)
 
 
+async def test_what_was_revoked_stays_so_and_what_moved_is_told(
+    installation: Installation, tmp_path: Path
+) -> None:
+    settings, memory, admin = installation
+    await fill(memory)
+    revoked, good = [await create_token(memory, "ana", name, ["read"]) for name in ("lost", "mine")]
+    made = await _backed_up(settings, tmp_path / "one.tar", admin)
+    await revoke_token(memory, revoked.id)
+    connection = await asyncpg.connect(admin)
+    await connection.execute(
+        "INSERT INTO tenants (id, move_id, move_state, move_place)"
+        " SELECT id, gen_random_uuid(), 'left', '/srv/b' FROM unnest('{bob,carl}'::text[]) AS id"
+    )
+    await connection.close()
+    restored = await _restore(memory, settings, made.path, admin, replacing=True)
+    assert restored.still_revoked == ("lost of ana",)
+    assert restored.moved == (("bob", "/srv/b"),)
+    pool = await open_pool(runtime(settings))
+    try:
+        let_in = Authenticator(replace(memory, pool=pool))
+        assert await let_in.principal(revoked.token) is None
+        assert await let_in.principal(good.token) is not None
+    finally:
+        await pool.close()
+
+
 async def test_a_server_that_runs_is_in_the_way(installation: Installation, tmp_path: Path) -> None:
     settings, memory, admin = installation
     await fill(memory)
@@ -268,6 +297,40 @@ async def test_cancelled_it_leaves_nothing(
         assert left_in(tmp_path) == ["data"]
         assert set(left_in(settings.data_dir)) <= {"keys"}
         assert await _scratch_databases(admin) == 0
+
+
+@SEALED_OR_NOT
+async def test_the_next_backup_removes_what_a_killed_one_left(
+    installation: Installation, tmp_path: Path, sealed: bool
+) -> None:
+    settings, memory, admin = installation
+    await fill(memory)
+    if sealed:
+        set_up(settings)
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    left, under_way = [backups / f".memory-butler-unfinished-{one}" for one in ("a1", "b2")]
+    of_somebody = backups / ".memory-butler-data"
+    of_somebody.mkdir()
+    seen: list[str] = []
+
+    def killed(said: str) -> None:
+        """What lies there while a backup is made is what a kill would leave."""
+        if said.startswith("restoring"):
+            seen.extend(one for one in left_in(backups) if one != of_somebody.name)
+            assert all(one.startswith(".memory-butler-unfinished-") for one in seen)
+            shutil.copytree(backups / seen[0], left)
+
+    await back_up(settings, backups / "one", NOW, admin_dsn=admin, tell=killed)
+    assert len(seen) == 1
+    under_way.mkdir()
+    descriptor = os.open(under_way, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    told: list[str] = []
+    await back_up(settings, backups / "two", NOW, admin_dsn=admin, tell=told.append)
+    os.close(descriptor)
+    assert left_in(backups) == [of_somebody.name, under_way.name, "one", "two"]
+    assert any(left.name in one for one in told)
 
 
 @pytest.mark.parametrize(

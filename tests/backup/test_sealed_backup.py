@@ -209,8 +209,9 @@ async def test_a_killed_backup_leaves_nothing_that_can_be_read(
             break
     process.send_signal(signal.SIGKILL)
     await process.wait()
-    (left,) = target.parent.iterdir()
-    assert left.name == ".one.sealed.part"
+    (folder,) = target.parent.iterdir()
+    (left,) = folder.iterdir()
+    assert left.name == target.name
     assert MARKER.encode() not in left.read_bytes()
     name = schema.database_of(admin)
     await leftovers.remove_unfinished(settings.data_dir, admin, name)

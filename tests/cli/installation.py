@@ -1,8 +1,8 @@
 """An installation of a test's own, and three ways to type commands at it.
 
-`run` and `start` start the real command. `fork` is for what must be a process: it need not import
-the program. `inside` calls the same code in this process, many times faster: for what does not
-depend on being a process.
+`run` and `start` start the real command. `fork` and `apart` are for what must be a process: it need
+not import the program. `inside` calls the same code in this process, many times faster: for what
+does not depend on being a process.
 """
 
 import contextlib
@@ -13,8 +13,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, NoReturn
 from unittest import mock
@@ -25,9 +26,11 @@ from conftest import SAME_VECTORS
 from forking import Forked, forked
 from memory_butler import logs
 from memory_butler.__main__ import ADDITIONS, main
+from memory_butler.engine import imports
 from memory_butler.inference.embedder import reset_embedding_engine
 from memory_butler.surfaces.cli import run
 
+_logs = count()
 COMMAND = Path(sys.executable).with_name("memory-butler")
 SECONDS = 60
 
@@ -98,9 +101,22 @@ class Installation:
             **{**pipes, **options},
         )
 
-    def fork(self, *words: str, log: Path) -> Forked:
-        """The same code in a process of its own, started much faster; the file has its errors."""
-        return forked(_command, words, self.folder, log, environment=self.environment())
+    def fork(self, *words: str, log: Path, **constants: int) -> Forked:
+        """The same code in a process of its own, started much faster; the file has its errors.
+
+        `constants`: what those of `engine.imports` are in that process.
+        """
+        return forked(_command, words, self.folder, log, constants, environment=self.environment())
+
+    def apart(self, *words: str, code: int = 0) -> Answer:
+        """The same code in a process of its own, to its end, started much faster than `run`."""
+        log = self.folder / f"apart-{next(_logs)}.log"
+        with contextlib.closing(self.fork(*words, log=log)) as process:
+            out = process.stdout.read()
+            process.process.join(SECONDS)
+            ended = process.process.exitcode
+        assert ended is not None, f"{words} hangs: {log.read_text()}"
+        return _checked(words, Answer(ended, out, log.read_text()), code)
 
     def killed(self, owner: str, called: str, count: int, *words: str) -> None:
         """Run a command that is killed when it calls a function for the nth time.
@@ -154,7 +170,10 @@ class Installation:
         return _checked(words, Answer(ended, out.getvalue(), err.getvalue()), code)
 
 
-def _command(words: tuple[str, ...], folder: Path, log: Path) -> None:
+def _command(words: tuple[str, ...], folder: Path, log: Path, constants: Mapping[str, int]) -> None:
+    for name, value in constants.items():
+        assert hasattr(imports, name)
+        setattr(imports, name, value)
     os.chdir(folder)
     with log.open("a") as errors:
         os.dup2(errors.fileno(), 2)
@@ -177,7 +196,7 @@ def _dying(
         return real(*given, **named)
 
     setattr(holder, called, dying)
-    _command(words, folder, log)
+    _command(words, folder, log, {})
 
 
 async def _no_server(*_: Any) -> NoReturn:

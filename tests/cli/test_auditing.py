@@ -38,6 +38,12 @@ def test_the_log_is_checked_exported_and_found_changed(
     assert "1 sealed" not in installation.inside("audit", "--accept", *of).out
 
 
+def test_a_mistyped_tenant_is_told(installation: Installation, tenant: str) -> None:
+    """ "The log is whole" of a log that nobody has begun would be heard for years."""
+    unknown = installation.inside("audit", "--tenant", f"{tenant}-mistyped")
+    assert unknown.err.startswith(f"There is no tenant {tenant}-mistyped yet.")
+
+
 def test_seals_of_another_installation_are_told_before_what_was_found(
     installation: Installation, tenant: str, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ from memory_butler.surfaces.cli.counting import counted
         (1200, "memory", "have", "1,200 memories have"),
         (1, "memory", "have", "1 memory has"),
         (2, "alias", "", "2 aliases"),
+        (2, "key", "are", "2 keys are"),
         (1, "episode", "wait", "1 episode waits"),
         (1, "episode", "are", "1 episode is"),
     ],

@@ -1,9 +1,31 @@
 """An erasure that is killed after its transaction: the same command finishes and certifies it."""
 
-from cli.installation import Installation
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+from cli.installation import Installation, own_engine
 from memory_butler.erasure.certificate import verify
+from memory_butler.journal.file import JournalFile
 
 MARKER = "Her number is 555 0100"
+
+
+def _cut_off(
+    installation: Installation, wanted: Sequence[str], how: signal.Signals
+) -> tuple[int, str]:
+    """End an erasure once its transaction is done, while the bytes are still there.
+
+    Its return code, and what else it says.
+    """
+    erasing = installation.start(*wanted)
+    assert erasing.stderr is not None
+    for line in erasing.stderr:
+        if line.startswith("rewriting"):
+            erasing.send_signal(how)
+            break
+    _, said = erasing.communicate()
+    return erasing.returncode, said
 
 
 def test_a_killed_erasure_is_finished_by_the_same_command(
@@ -12,14 +34,10 @@ def test_a_killed_erasure_is_finished_by_the_same_command(
     of = ("--tenant", tenant)
     installation.inside("store-fact", "Ann", "phone", MARKER, *of)
     wanted = ("erase", "--everything", "--yes", *of)
-    killed = installation.start(*wanted)
-    assert killed.stderr is not None
-    for line in killed.stderr:
-        if line.startswith("rewriting"):  # the transaction is done, the bytes are still there
-            killed.kill()
-            break
-    killed.communicate()
-    assert killed.returncode == -9
+    code, _ = _cut_off(installation, wanted, signal.SIGKILL)
+    assert code == -9
+    unfinished = f"under way or cut off, for {tenant}: files may still hold what was erased"
+    assert unfinished in installation.inside("doctor", code=None).out
     certificates = installation.data_dir / "erasures"
     before = set(certificates.glob("*.json"))
     assert "1 facts" in installation.inside(*wanted).out
@@ -28,3 +46,61 @@ def test_a_killed_erasure_is_finished_by_the_same_command(
     assert (said["tenant"], said["rows"]["facts"]) == (tenant, 1)
     assert said["bytes"]["log_renewed"]
     assert "Nothing found" in installation.inside("search", MARKER, *of).out
+    assert unfinished not in installation.inside("doctor", code=None).out
+
+
+def test_who_interrupts_an_erasure_is_told_that_it_goes_on(
+    installation: Installation, tenant: str
+) -> None:
+    of = ("--tenant", tenant)
+    installation.inside("store-fact", "Ann", "phone", MARKER, *of)
+    wanted = ("erase", "--everything", "--yes", *of)
+    code, said = _cut_off(installation, wanted, signal.SIGINT)
+    assert code == 130
+    assert "the same command ends it and certifies it" in said
+    assert "1 facts" in installation.inside(*wanted).out
+
+
+def test_a_mistyped_tenant_gets_no_certificate(installation: Installation, tenant: str) -> None:
+    installation.inside("store-fact", "Ann", "phone", MARKER, "--tenant", tenant)
+    certificates = installation.data_dir / "erasures"
+    before = list(certificates.glob("*.json"))
+    wanted = ("erase", "--everything", "--yes", "--tenant")
+    refused = installation.inside(*wanted, f"{tenant}x", code=4)
+    assert f"there is nothing of tenant {tenant}x" in refused.err
+    assert list(certificates.glob("*.json")) == before
+    journal = JournalFile.open(installation.data_dir, f"{tenant}x", "luna")
+    journal.close()
+    assert "Journal luna: all messages" in installation.inside(*wanted, f"{tenant}x").out
+
+
+def test_a_restored_backup_of_before_names_what_was_erased_since(empty_folder: Path) -> None:
+    (folder := empty_folder / "restored").mkdir()
+    folder.chmod(0o755)
+    alone, backup = Installation(folder), str(folder / "one.tar")
+    with own_engine():
+        ids = [
+            alone.inside("store-fact", "Ann", about, MARKER, "--json").json["id"]
+            for about in ("phone", "fax")
+        ]
+        erase = ("erase", "--yes", "--memory", "fact")
+        alone.inside(*erase, ids[0])
+        alone.inside("backup", backup)
+        alone.inside(*erase, ids[1], "--sources")
+        alone.inside("store-fact", "Bo", "phone", MARKER, "--tenant", "other")
+        alone.inside("erase", "--yes", "--everything", "--tenant", "other")
+        said = alone.inside("restore-backup", backup, "--replace").out
+        drop = ("db", "drop-former")
+        assert "memory-butler db drop-former" in alone.inside("doctor").out
+        kept = alone.inside(*drop, code=3)
+        assert "rerun with --yes" in kept.err
+        assert kept.out.startswith("goes   butler_memory_before_")
+        assert alone.inside(*drop, "--yes").out == f"{kept.out}Deleted.\n"
+        assert alone.inside(*drop).out == "No restore has kept anything.\n"
+        assert "kept by a restore" not in alone.inside("doctor").out
+    again = [line.strip() for line in said.splitlines() if "erase --" in line]
+    assert again == [
+        f"memory-butler erase --memory fact {ids[1]} --sources --tenant default",
+        "memory-butler erase --everything --tenant other",
+    ]
+    assert "Erased since this backup" in said

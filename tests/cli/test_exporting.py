@@ -34,6 +34,17 @@ def test_out_and_in(installation: Installation, tmp_path: Path, name: str) -> No
     assert [one["content"] for one in found] == ["Prefers tea"]
 
 
+def test_the_next_export_removes_what_a_killed_one_left(
+    installation: Installation, tenant: str, tmp_path: Path
+) -> None:
+    installation.inside("store-fact", "user", "drink", "Prefers tea", "--tenant", tenant)
+    words = ("export", str(tmp_path / "all.jsonl"), "--tenant", tenant)
+    installation.killed("store.transfer", "dump", 3, *words)
+    (left,) = tmp_path.iterdir()
+    assert left.name in installation.inside(*words).err
+    assert [one.name for one in tmp_path.iterdir()] == ["all.jsonl"]
+
+
 def test_a_folder_and_standard_output(installation: Installation, tmp_path: Path) -> None:
     installation.inside("export", str(tmp_path), "--tenant", "nobody", "--without-vectors")
     assert (tmp_path / "memory-butler-nobody.jsonl").exists()

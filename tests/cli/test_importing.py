@@ -2,10 +2,13 @@
 
 import io
 import json
+import os
 import random
 import signal
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from uuid import uuid4
 
 import pytest
@@ -13,11 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.installation import SECONDS, Installation
-from memory_butler.engine import import_format
+from forking import Forked
+from memory_butler.engine import import_format, imports
 from memory_butler.engine.import_format import BadLine, read_lines
 
-# Lines of which a process has stored the first 512 when it is cut off, and cannot store all before.
-CUT_OFF = 1_200
+# A process has stored the first batch of its lines when it is cut off, and cannot store all before.
+BATCH = 64
+CUT_OFF = 6 * BATCH
 WORDS = "river stone garden music train letter morning coffee window paper silver".split()
 
 
@@ -50,19 +55,31 @@ def counts(installation: Installation, tenant: str) -> tuple[int, int, int]:
     )
 
 
+@contextmanager
+def after_a_batch(
+    installation: Installation, folder: Path, *words: str
+) -> Iterator[tuple[Forked, TextIO]]:
+    """A process that has just stored its first batch of CUT_OFF lines, and its further errors."""
+    log = folder / "errors"
+    os.mkfifo(log)
+    with closing(installation.fork(*words, log=log, BATCH=BATCH)) as process, log.open() as errors:
+        assert errors.readline() == f"line {BATCH} of {CUT_OFF}\n"
+        yield process, errors
+
+
 def test_more_lines_than_are_stored_at_once(
     installation: Installation, tenant: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "many.jsonl"
-    file.write_text(many(600, words=3))
+    file.write_text(many(imports.BATCH + 4, words=3))
     done = installation.run("import", str(file), "--tenant", tenant)
-    assert "Stored 200 episodes, 200 facts, 200 rules." in done.out
-    assert "199 facts superseded an earlier one." in done.out
-    assert "line 512 of 600" in done.err
-    assert counts(installation, tenant) == (200, 200, 200)
+    assert "Stored 172 episodes, 172 facts, 172 rules." in done.out
+    assert "171 facts superseded an earlier one." in done.out
+    assert "line 512 of 516" in done.err
+    assert counts(installation, tenant) == (172, 172, 172)
     words = ("search", "s p", "--type", "fact", "--json", "--tenant", tenant)
     (fact,) = installation.inside(*words).json["results"]
-    assert fact["content"].startswith("598 ")  # the last of the file is the one that holds
+    assert fact["content"].startswith("514 ")  # the last of the file is the one that holds
 
 
 def test_killed_in_the_middle_and_run_again(
@@ -71,13 +88,10 @@ def test_killed_in_the_middle_and_run_again(
     file = tmp_path / "killed.jsonl"
     file.write_text(many(CUT_OFF, words=3))
     words = ("import", str(file), "--tenant", tenant)
-    process = installation.start(*words)
-    assert process.stderr is not None
-    assert process.stderr.readline() == f"line 512 of {CUT_OFF}\n"
-    process.kill()
-    process.communicate()
+    with after_a_batch(installation, tmp_path, *words) as (process, _):
+        process.kill()
     stored = sum(counts(installation, tenant))
-    assert 512 <= stored < CUT_OFF
+    assert BATCH <= stored < CUT_OFF
 
     again = (*words, "--no-wait", "--json")
     resumed = installation.inside(*again).json
@@ -97,12 +111,13 @@ def test_interrupted(
 ) -> None:
     file = tmp_path / "interrupted.jsonl"
     file.write_text(many(CUT_OFF, words=3))
-    process = installation.start("import", str(file), "--tenant", tenant)
-    assert process.stderr is not None
-    assert process.stderr.readline() == f"line 512 of {CUT_OFF}\n"
-    process.send_signal(number)
-    out, err = process.communicate(timeout=SECONDS)
-    assert process.returncode == code
+    words = ("import", str(file), "--tenant", tenant)
+    with after_a_batch(installation, tmp_path, *words) as (process, errors):
+        assert process.process.pid is not None
+        os.kill(process.process.pid, number)
+        process.process.join(SECONDS)
+        assert process.process.exitcode == code
+        out, err = process.stdout.read(), errors.read()
     assert out == ""
     assert "Traceback" not in err
     assert ("The same command again goes on" in err) == (number == signal.SIGINT)

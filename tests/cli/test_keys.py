@@ -36,7 +36,9 @@ def _secrets(folder: Path) -> list[str]:
 
 
 def test_keys_are_set_up_once_and_loudly(bare: Installation) -> None:
-    assert "not encrypted" in bare.inside("keys", "status").out
+    said = bare.inside("keys", "status").out
+    assert said.startswith(f"No keys in {bare.data_dir}/keys")  # which may be mistyped
+    assert "not encrypted" in said
     assert bare.inside("keys", "status", "--json").json == {"set_up": False}
     done = bare.inside("keys", "init")
     assert "LOSING A KEY IS LOSING THE DATA" in done.err

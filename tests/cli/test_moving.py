@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.installation import Installation, own_engine
+from memory_butler.moving.moving import Moving
 from memory_butler.store import embedded
 
 
@@ -79,6 +80,18 @@ def test_a_tenant_moves_to_another_data_folder(one: Installation, two: Installat
     )
     assert "agent" in two.inside("token", "list", "--tenant", "acme").out
     assert "0 breaks." in two.inside("audit", "--tenant", "acme").out
+
+
+def test_who_interrupts_a_move_is_told_how_the_tenant_is_left(
+    one: Installation, two: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def interrupted(_: Moving) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Moving, "move", interrupted)
+    words = ("move", "--tenant", "other", "--to-data-dir", str(two.data_dir), "--yes")
+    said = one.inside(*words, code=130).err
+    assert "tenant other takes no writes: the same command goes on, or with --cancel" in said
 
 
 def test_what_is_asked_for_wrongly_is_said(one: Installation, two: Installation) -> None:

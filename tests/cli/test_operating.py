@@ -204,6 +204,110 @@ def test_nothing_is_made_by_looking(installation: Installation, tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_doctor_looks_at_the_database_that_is_configured(empty_folder: Path) -> None:
+    (folder := empty_folder / "named").mkdir()
+    folder.chmod(0o755)
+    named = Installation(folder, extra={"MEMORY_BUTLER_DATABASE": "of_a_butler"})
+    assert named.apart("token", "create", "--name", "laptop")
+    assert _states(named.apart("doctor", "--json").json)["database"] == "ok"
+
+
+def test_a_backup_of_no_installation_is_refused(installation: Installation, tmp_path: Path) -> None:
+    """A cron job of another user, or a mistyped folder, would make empty backups for ever."""
+    target, typo = tmp_path / "one.tar", tmp_path / "typo"
+    refused = installation.inside("backup", str(target), "--data-dir", str(typo), code=4)
+    assert refused.err.startswith(f"error: nothing to back up: there is no database in {typo}")
+    assert "MEMORY_BUTLER_DATA_DIR" in refused.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "facts list",
+        "search tea",
+        "recall tea --json",
+        "get fact 3f0c9d6e",
+        "stats",
+        "token list",
+        "undo",
+        "forget fact 3f0c9d6e-5a41-4b6b-9d0e-2f1c7a8b9e10",
+        "run decay-sweep",
+        "audit",
+        "export -",
+        "push notes",
+        "sync notes --check",
+        "write-rules AGENTS.md",
+        "scan-secrets",
+        "erase --everything --preview",
+        "reembed",
+        "reindex-words",
+        "move --to-data-dir elsewhere --preview",
+        "db preview",
+        "db drop-former",
+        "db-url",
+        "index status",
+        "journal list",
+        "journal mind",
+        "journal runs",
+    ],
+)
+def test_what_needs_a_memory_makes_none_in_a_mistyped_folder(
+    installation: Installation, tmp_path: Path, typed: str
+) -> None:
+    """It would answer "no results", and leave a new database in the wrong folder."""
+    typo = tmp_path / "typo"
+    refused = installation.inside(*typed.split(), "--data-dir", str(typo), code=4)
+    assert refused.err == (
+        f"error: there is no database butler_memory in {typo}: name the folder with --data-dir or "
+        "MEMORY_BUTLER_DATA_DIR, or make one there with `memory-butler serve`\n"
+    )
+    assert (refused.out, typo.exists()) == ("", False)
+
+
+def test_a_folder_with_an_empty_name_is_refused(
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a variable that a script has not set: the data would lie wherever it was run."""
+    monkeypatch.chdir(tmp_path)
+    store = ("store-fact", "user", "drink", "Likes green tea")
+    assert "it is empty" in installation.inside(*store, "--data-dir", "", code=2).err
+    unset = replace(installation, extra={"MEMORY_BUTLER_DATA_DIR": ""})
+    assert unset.inside(*store, code=8).err == (
+        "error: configuration: data_dir: is empty; name a folder or file, or leave it out\n"
+    )
+    assert "it is empty" in installation.inside("move", "--to-data-dir", "", code=2).err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_reads_makes_no_other_database(installation: Installation) -> None:
+    typo = replace(installation, extra={"MEMORY_BUTLER_DATABASE": "butler_memmory"})
+    assert "there is no database butler_memmory in " in typo.inside("stats", code=4).err
+    assert "there is no database" in typo.inside("facts", code=4).err  # the first made none
+
+
+def test_what_stores_makes_the_database(empty_folder: Path) -> None:
+    (folder := empty_folder / "first").mkdir()
+    folder.chmod(0o755)
+    fresh = Installation(folder)
+    fresh.apart("store-fact", "user", "drink", "Likes green tea")
+    assert "green tea" in fresh.apart("facts").out
+
+
+def test_a_backup_that_cannot_be_written_names_the_place(installation: Installation) -> None:
+    refused = installation.inside("backup", "/proc/one.tar", code=3)
+    assert refused.err.startswith("error: /proc/one.tar cannot be written: ")
+
+
+def test_a_backup_is_no_import(installation: Installation, tmp_path: Path) -> None:
+    backup = str(tmp_path / "one.tar")
+    installation.inside("backup", backup, "--no-check")
+    refused = installation.inside("import", backup, code=3)
+    assert refused.err == (
+        f"error: {backup} is a backup: `memory-butler restore-backup` reads it\n"
+    )
+
+
 def test_the_approximate_index(installation: Installation, tenant: str) -> None:
     installation.inside("store-fact", "user", "drink", "Likes green tea", "--tenant", tenant)
     assert "No table has 5,000 memories" in installation.inside("index", "build").out

@@ -197,6 +197,13 @@ def test_a_consolidation_whose_key_is_refused_ends_with_an_error(
     assert "consolidate: done" not in denied.out
 
 
+def test_kinds_may_be_typed_in_the_plural(installation: Installation, tenant: str) -> None:
+    use = ("--tenant", tenant)
+    installation.inside("store-fact", "user", "drink", "Likes green tea", *use)
+    found = installation.inside("search", "green tea", "--type", "facts", "--type", "rules", *use)
+    assert "Likes green tea" in found.out
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -86,6 +86,24 @@ async def test_what_differs_is_nobodys_conflict(memory: Memory, principal: Princ
     assert len(here.alike) == 1
 
 
+async def test_what_is_known_of_the_same_under_another_key_is_told(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    known, _ = await store_fact(memory, principal, "user", "bike", "Rides a green Batavus")
+    await store_fact(memory, principal, "Ida", "bike", "Rides a green Batavus")
+    for day in ("Mon", "Tue", "Wed", "Thu"):
+        await store_fact(memory, principal, "user", f"lunch_{day}", f"On {day} lunch is at noon")
+    new, written = await _kept(memory, principal, "cycle", "Rides a blue Koga, the Batavus is sold")
+    # Only what is about the user, and neither a conflict nor kept with the fact.
+    assert ([one.id for one in written.related], written.alike) == ([known], ())
+    assert "resembles" not in (await row(admin, "facts", new))["metadata"]
+    # Whoever reuses a key knows it, and three are enough.
+    _, again = await _kept(memory, principal, "cycle", "Rides a blue Koga with a basket")
+    assert (again.supersedes_id, again.related) == (new, ())
+    _, another = await _kept(memory, principal, "lunch_Fri", "On Fri lunch is at noon")
+    assert len((*another.related, *another.alike)) == 3
+
+
 async def test_two_entities_of_one_name_do_not_contradict(
     memory: Memory, principal: Principal
 ) -> None:

@@ -28,6 +28,9 @@ from memory_butler.engine.curate import confirm_memory
 from memory_butler.engine.entities import create_entity, merge_entities
 from memory_butler.engine.export import export_all, restore_all
 from memory_butler.engine.feedback import rule_harmed
+from memory_butler.engine.import_format import read_lines
+from memory_butler.engine.imports import ImportReport, import_all
+from memory_butler.engine.linking import create_link
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
 from memory_butler.engine.receipts import replay
@@ -208,6 +211,72 @@ async def test_another_tenants_memory_is_not_found(
     with pytest.raises(InvalidInput, match="exactly one"):
         Target(entity_id=uuid4(), everything=True)
     assert await count(admin, "rules") == 1
+
+
+async def test_no_import_of_before_brings_back_what_was_erased(
+    kept: Memory, principal: Principal, other_tenant: Principal, admin: Connection
+) -> None:
+    person = (await create_entity(kept, principal, "Zephyrine", "person"))["id"]
+    about, _ = await store_fact(
+        kept, principal, "Zephyrine", "plays", MARKER, entity_id=str(person)
+    )
+    rule = await store_rule(kept, principal, f"{MARKER}, so mind the noise")
+    await rule_harmed(kept, principal, rule, "it was not so")
+    stays, _ = await store_fact(kept, principal, "user", "name", "Jo")
+    await build_context(kept, principal, "who plays the theremin?", "home")
+    await create_link(kept, principal, "fact", about, "fact", stays, "related_to")
+    exported = io.StringIO()
+    written = await export_all(kept, principal, exported)
+    await erase(kept, principal, Target(entity_id=person))
+    await erase(kept, principal, Target(memory=("rule", rule)))
+    before = {one: await _everywhere(admin, one) for one in (MARKER, str(about), str(rule))}
+
+    def again() -> io.BytesIO:
+        return io.BytesIO(exported.getvalue().encode())
+
+    report = await restore_all(kept, principal, again(), trust="user_said")
+    assert report.bad_lines == []
+    assert report.erased >= 5  # the entity, its fact, the rule and its mark, the link
+    assert report.restored.total() == 0
+    assert {one: await _everywhere(admin, one) for one in before} == before
+    elsewhere = await restore_all(kept, other_tenant, again(), trust="user_said")
+    assert (elsewhere.restored.total(), elsewhere.erased) == (written.total(), 0)
+    # Who erases everything begins anew, and may begin with an export; but not with these.
+    await erase(kept, principal, Target(everything=True))
+    anew = await restore_all(kept, principal, again(), trust="user_said")
+    assert (anew.erased, anew.restored["facts"]) == (report.erased, 1)
+
+
+async def test_the_same_import_again_leaves_out_what_was_erased(
+    kept: Memory, principal: Principal, admin: Connection
+) -> None:
+    lines = [
+        {"kind": "entity", "id": "z", "canonical_name": "Zephyrine", "entity_type": "person"},
+        {"kind": "episode", "id": "e", "content": MARKER, "butler": "home"},
+        {"kind": "fact", "id": "f", "subject": "z", "predicate": "p", "content": "It is loud"},
+        {
+            "kind": "link",
+            "source_type": "fact",
+            "source_id": "f",
+            "target_type": "episode",
+            "target_id": "e",
+            "relation": "related_to",
+        },
+    ]
+    file = "\n".join(json.dumps(line) for line in lines).encode()
+
+    async def imported() -> ImportReport:
+        return await import_all(kept, principal, read_lines(io.BytesIO(file), principal.tenant))
+
+    first = await imported()
+    assert (first.stored.total(), first.erased, first.bad) == (4, 0, 0), first.bad_lines
+    episode = await admin.fetchval("SELECT id FROM episodes")
+    entity = await admin.fetchval("SELECT id FROM entities")
+    await erase(kept, principal, Target(memory=("episode", episode)))
+    await erase(kept, principal, Target(entity_id=entity))
+    again = await imported()
+    assert (again.stored.total(), again.erased, again.already_there, again.bad) == (0, 3, 1, 0)
+    assert await count(admin, "episodes") + await count(admin, "entities") == 0
 
 
 async def test_a_tenant_keeps_what_it_was_told_under_the_ids_of_another(
@@ -398,6 +467,8 @@ async def test_a_certificate_holds_while_nobody_changes_it(
     twice.write_text(text.replace("{", '{"erased_by": "somebody else",', 1))
     with pytest.raises(InvalidInput, match="not an erasure certificate"):
         certificate.verify(twice)
+    with pytest.raises(InvalidInput, match=r"mistyped\.json cannot be read: No such file"):
+        certificate.verify(tmp_path / "mistyped.json")
     secret = tmp_path / "erasures" / "signing-key"
     assert secret.stat().st_mode & 0o777 == 0o600
     assert MARKER not in done.path.read_text()

@@ -6,14 +6,14 @@ import pytest
 
 import memory_butler
 from conftest import PRECISION
-from memory_butler.config import MemoryModuleConfig
+from memory_butler.config import KNOWN_IN, MemoryModuleConfig
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.engine.consolidation.prompt import skill
 from memory_butler.engine.jobs.catalogue import BY_NAME
 from memory_butler.host import roster
 from memory_butler.host.agent import CLAUDE_CODE
-from memory_butler.host.butler import MEMORY_URL, read
-from memory_butler.host.modules import _make, _ordered
+from memory_butler.host.butler import MEMORY_URL, ButlerTable, DatabaseTable, read
+from memory_butler.host.modules import KNOWN, _make, _ordered
 from memory_butler.host.prompt import system_prompt
 
 _ROOT = Path(__file__).parents[2]
@@ -163,6 +163,12 @@ def test_an_unknown_module_is_told_with_the_known_ones(tmp_path: Path) -> None:
     butler = read(_folder(tmp_path, _HEAD + "\n[modules.telegram]\ntoken = 1\n"))
     with pytest.raises(ConfigurationError, match=r"line 5: .*telegram.*known: memory, heartbeat"):
         _make("telegram", butler)
+
+
+def test_the_configuration_knows_the_names_of_a_butler_and_its_modules() -> None:
+    assert set(KNOWN_IN["modules",]) == set(KNOWN)
+    assert set(KNOWN_IN["butler",]) == set(ButlerTable.model_fields)
+    assert set(KNOWN_IN["butler", "db"]) == set(DatabaseTable.model_fields)
 
 
 def test_modules_start_after_what_they_need(tmp_path: Path) -> None:

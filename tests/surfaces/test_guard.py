@@ -127,6 +127,26 @@ async def test_a_required_token_is_required_everywhere_but_for_health(serve: Ser
             assert (await rest.get("/api/memory/stats")).status_code == 200
 
 
+async def test_a_request_that_means_another_tenant_is_refused(serve: Serve) -> None:
+    async with serve(require_token=True) as served:
+        token = await served.make_token("acme", "read")
+        async with served.bearing(token).rest() as rest:
+            for tenant, status in (("acme", 200), ("default", 409), ("", 409)):
+                headers = {"memory-butler-tenant": tenant}
+                answer = await rest.get("/api/memory/stats", headers=headers)
+                assert answer.status_code == status
+            assert answer.json()["code"] == "other_tenant"
+            # A picture and a stream of events have no headers of the page's.
+            for tenants, status in ((["acme"], 404), (["default"], 409), ([""], 409)):
+                named = {"memory-butler-tenant": tenants}
+                answer = await rest.get("/api/journal/luna/events/1/picture", params=named)
+                assert answer.status_code == status, tenants
+            for path in ("/api/journal/luna/events/1/picture", "/api/memory/events/stream"):
+                both = {"memory-butler-tenant": ["acme", "default"]}
+                answer = await rest.get(path, params=both)
+                assert (answer.status_code, answer.json()["code"]) == (409, "other_tenant")
+
+
 @pytest.mark.parametrize(
     "header",
     [

@@ -189,7 +189,7 @@ def test_nothing_of_what_was_written_can_be_read() -> None:
 
 def test_another_kind_and_a_later_format_are_told() -> None:
     whole = sealed([], kind="export")
-    with pytest.raises(InvalidInput, match="a sealed export, not a backup"):
+    with pytest.raises(InvalidInput, match="a sealed export: `memory-butler import` reads it"):
         opened(whole)
     with pytest.raises(InvalidInput, match="format 9, this version reads 1"):
         opened(whole.replace(b"sealed 1", b"sealed 9", 1))

@@ -78,8 +78,11 @@ def checksums(folder: Path) -> dict[str, str]:
 
 
 def pack(folder: Path, target: Path) -> None:
-    """Write the folder to the file, which is there whole or not at all; for its owner alone."""
-    part = target.with_name(f".{target.name}.part")
+    """Write the folder to the file, which is there whole or not at all; for its owner alone.
+
+    Until then it is made beside the folder, on the same disk as the file.
+    """
+    part = folder.with_name(f".{target.name}.part")
     try:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(descriptor, "wb") as file:
@@ -111,6 +114,16 @@ def unpack(source: Path, folder: Path) -> Manifest:
     if checksums(folder) != manifest.sha256:
         raise InvalidInput(f"{source} is damaged: what it holds is not what was written")
     return manifest
+
+
+def is_plain(source: Path) -> bool:
+    """Whether a file is a backup that is not encrypted, whole or cut off."""
+    try:
+        with tarfile.open(source, "r:") as tar:
+            first = tar.next()
+    except (tarfile.TarError, OSError):
+        return False
+    return first is not None and first.name == MANIFEST
 
 
 def _sha256(path: Path) -> str:

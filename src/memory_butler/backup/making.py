@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,12 +19,12 @@ from memory_butler.backup.archive import (
     pack,
 )
 from memory_butler.config import Settings
-from memory_butler.domain.errors import IntegrityViolation
+from memory_butler.domain.errors import IntegrityViolation, NotFound
 from memory_butler.engine.keys import keys_of
 from memory_butler.engine.opening import open_database
-from memory_butler.files import keep_names
+from memory_butler.files import beside, keep_names, remove_killed
 from memory_butler.journal import snapshots
-from memory_butler.store import dump, loading
+from memory_butler.store import dump, embedded, loading
 from memory_butler.store.schema import database_of
 from memory_butler.vault import keyring
 from memory_butler.vault.keyring import Keyring
@@ -66,14 +65,18 @@ async def back_up(
     Raises:
         ConfigurationError: the login may not act as the owner, or not make the scratch database;
             the keys cannot be used.
+        NotFound: there is no database and no journal in the data directory.
         Conflict: a tenant was erased meanwhile; make it again.
         IntegrityViolation: what was loaded is not what was dumped, or a journal is damaged.
         Unavailable: the database is away.
     """
+    await asyncio.to_thread(_refuse_nothing, settings)
     keys = None if plain else await asyncio.to_thread(keys_of, settings)
     if await asyncio.to_thread(target.is_dir):
         suffix = "tar" if keys is None else "sealed"
         target = target / f"memory-butler-{now:%Y%m%d-%H%M%S}.{suffix}"
+    for left in await asyncio.to_thread(remove_killed, target):
+        tell(f"removed {left}, which a killed backup or export had left")
     async with open_database(settings) as database:
         admin = admin_dsn or database.admin_dsn or database.runtime_dsn
         making = _Making(target, admin, settings.data_dir, now, check, tell)
@@ -94,11 +97,9 @@ class _Making:
     tell: Tell
 
     async def plain(self) -> Manifest:
-        # Beside the file: a temporary directory may be small, and in memory.
-        with tempfile.TemporaryDirectory(
-            prefix=".memory-butler-", dir=self.target.absolute().parent
-        ) as made:
-            folder = Path(made)
+        with beside(self.target) as made:
+            folder = made / "content"
+            folder.mkdir()
             self.tell("dumping the database")
             async with dump.one_moment(self.admin) as moment:
                 await moment.archive(folder / DATABASE)
@@ -119,16 +120,14 @@ class _Making:
         return manifest
 
     async def sealed(self, keys: Keyring) -> Manifest:
-        part = self.target.with_name(f".{self.target.name}.part")
-        try:
+        with beside(self.target) as made:
+            part = made / self.target.name
             self.tell("dumping the database and the journals, encrypted")
             manifest = await sealing.write(part, self.admin, self.data_dir, keys, self.now)
             with sealing.aside(self.data_dir) as folder, sealing.opened(part, keys, folder) as read:
                 await self._compare(read)
             os.replace(part, self.target)
             keep_names(self.target.parent)
-        finally:
-            part.unlink(missing_ok=True)
         return manifest
 
     async def _compare(self, made: Opened) -> None:
@@ -139,6 +138,17 @@ class _Making:
             self.admin, made.dump, roles_of=made.manifest.database, rows=made.rows
         ) as (_, found):
             refuse_difference(made.counts(), found)
+
+
+def _refuse_nothing(settings: Settings) -> None:
+    """To open a database makes it: an empty backup of a mistyped folder would look like one."""
+    if settings.dsn is not None or embedded.status(settings.data_dir).cluster_version is not None:
+        return
+    if not snapshots.tenants(settings.data_dir):
+        raise NotFound(
+            f"nothing to back up: there is no database in {settings.data_dir}. Name the folder "
+            "with --data-dir or MEMORY_BUTLER_DATA_DIR"
+        )
 
 
 def refuse_difference(wanted: dump.Counts, found: dump.Counts) -> None:

@@ -26,6 +26,8 @@ class Restored:
     """What was restored, and where what was there before is kept.
 
     `left_out`: tenants whose key was destroyed, so that nothing they had could be read.
+    `still_revoked`: tokens that were revoked after the backup. `moved`: tenants that moved after
+    it, and are here again, with where to.
     """
 
     manifest: Manifest
@@ -34,6 +36,8 @@ class Restored:
     kept_journals: Path | None
     left_out: tuple[str, ...]
     counts: dump.Counts
+    still_revoked: tuple[str, ...]
+    moved: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,7 @@ async def restore(
                 refuse_difference(backup.counts(), found)
                 for path in journals.rglob("*.sqlite"):
                     snapshots.check(path)
+                still_revoked, moved = await loading.keep_revoked(scratch, name)
                 tell("putting it in place")
                 was_there = await loading.take_the_place(scratch, name, kept)
             kept_journals = _swap(journals, there, now)
@@ -114,7 +119,17 @@ async def restore(
                 server.admin_dsn, runtime_password=server.runtime_password
             )
     kept_database = kept if was_there else None
-    return Restored(manifest, runtime, kept_database, kept_journals, backup.left_out, found)
+    here = {count.rpartition(" ")[0] for count in found}
+    return Restored(
+        manifest,
+        runtime,
+        kept_database,
+        kept_journals,
+        backup.left_out,
+        found,
+        still_revoked,
+        tuple(one for one in moved if one[0] in here),
+    )
 
 
 def _opened(stack: ExitStack, settings: Settings, source: Path, folder: Path) -> Opened:

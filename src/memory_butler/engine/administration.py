@@ -15,7 +15,7 @@ import asyncpg
 from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.domain.principals import parse_tenant
-from memory_butler.engine.opening import open_database
+from memory_butler.engine.opening import open_database, require_cluster
 from memory_butler.store import embedded, schema
 from memory_butler.store.dump import without_password
 
@@ -69,6 +69,7 @@ async def preview_update(settings: Settings) -> "Preview":
     use the database meanwhile: what waits for it goes on when this is done.
 
     Raises:
+        NotFound: there is no embedded database yet.
         Unavailable: the server cannot be reached or started.
     """
     from memory_butler.store.migrations.run import preview
@@ -76,6 +77,7 @@ async def preview_update(settings: Settings) -> "Preview":
     if settings.dsn is not None:
         admin = settings.dsn.get_secret_value()
         return await preview(admin, schema.Roles.of(schema.database_of(admin)))
+    await asyncio.to_thread(require_cluster, settings)
     lease = await asyncio.to_thread(embedded.acquire, settings.data_dir)
     try:
         admin = lease.endpoint.dsn(settings.database)
@@ -92,7 +94,7 @@ async def database_login(settings: Settings, role: Role, tenant: str) -> AsyncIt
     database the configured DSN must be a login that may act as the owner.
     """
     tenant_set = f"-c butler.tenant_id={parse_tenant(tenant)}"
-    async with open_database(settings) as database:
+    async with open_database(settings, create=False) as database:
         match role:
             case "runtime":
                 yield _with_options(database.runtime_dsn, tenant_set)

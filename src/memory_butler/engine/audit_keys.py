@@ -23,6 +23,7 @@ FOLDER: Final = "audit"
 _OWN: Final = "signing-secret"
 VERIFY: Final = "verify.key"
 _KEY_BYTES: Final = 32
+_CHECKPOINTS: Final = "checkpoints"
 
 log = get_logger()
 
@@ -75,6 +76,16 @@ class AuditKeys:
         """The latest checkpoint that was kept outside of the database; None: there is none."""
         return read_checkpoint(self._place(tenant))
 
+    def kept_of(self) -> list[str]:
+        """The tenants of which a checkpoint was kept."""
+        return sorted(path.stem for path in (self.folder / _CHECKPOINTS).glob("*.json"))
+
+    def is_behind(self, kept: Checkpoint | None, found: Checkpoint | None) -> bool:
+        """Whether what the database says is older than what was kept of it, by these keys."""
+        if kept is None or not self.holds(kept):
+            return False
+        return found is None or _number(found) < _number(kept)
+
     def keep(self, tenant: str, checkpoint: Mapping[str, str], *, replace: bool = False) -> None:
         """Keep a checkpoint in the folder, unless a newer one is there; `replace`: even then."""
         there = None if replace else self.kept(tenant)
@@ -87,7 +98,7 @@ class AuditKeys:
             log.warning("a checkpoint is kept in the database alone", tenant=tenant, reason=reason)
 
     def _place(self, tenant: str) -> Path:
-        return self.folder / "checkpoints" / f"{tenant}.json"
+        return self.folder / _CHECKPOINTS / f"{tenant}.json"
 
     def _signer(self) -> Any:
         return _private(hmac.digest(self.secret, b"checkpoints", "sha256"))

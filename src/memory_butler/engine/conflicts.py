@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, assert_never
 from uuid import UUID
 
 from memory_butler.domain.errors import Conflict, InvalidInput
-from memory_butler.domain.likeness import COMPARED_FROM, Likeness, Statement, compare
+from memory_butler.domain.likeness import COMPARED_FROM, Likeness, Statement, about_one, compare
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import fact_changes, inputs
 from memory_butler.engine.browse.criteria import fact_row
@@ -24,6 +24,7 @@ from memory_butler.store.transaction import Transaction, transaction
 
 # Of the nearest facts, how many are compared with a new one.
 DEPTH: Final = 8
+RELATED: Final = 3  # at most, for whoever stores a fact to look at
 # Longer contents are documents, not statements: they are not compared, so that what is done while
 # the transaction is open, on everybody's event loop, is bounded whatever is stored.
 COMPARED_CHARACTERS: Final = 2_000
@@ -33,10 +34,13 @@ Choice = Literal["keep_earlier", "keep_later", "keep_both"]
 
 @dataclass(frozen=True, slots=True)
 class Like:
-    """A known fact that a new one repeats or contradicts; `nearness` is their cosine."""
+    """A known fact that a new one repeats, contradicts, or is about the same as.
+
+    `kind`: None where no rule tells which; `nearness` is their cosine.
+    """
 
     id: UUID
-    kind: Likeness
+    kind: Likeness | None
     subject: str
     predicate: str
     content: str
@@ -57,7 +61,7 @@ class OpenConflict:
 async def find_like(
     tx: Transaction, new: NewFact, embedded: Embedded, replaced: Collection[UUID | None]
 ) -> tuple[Like, ...]:
-    """Which active facts of its scope the new one repeats or contradicts, the nearest first.
+    """Which active facts of its scope say something of the same, the nearest first.
 
     Those that it replaces are none of them. Without a vector nothing is found, nor for a content of
     more than `COMPARED_CHARACTERS`.
@@ -84,8 +88,11 @@ async def find_like(
     for row in await facts.many(tx, list(nearness)) if nearness else []:
         if len(row["content"]) > COMPARED_CHARACTERS:
             continue
-        kind = compare(statement_of(row), stated, nearness[row["id"]])
-        if kind is not None and _may_be_one(new, row):
+        known = statement_of(row)
+        if about_one(known, stated) and _may_be_one(new, row):
+            kind = compare(known, stated, nearness[row["id"]])
+            if kind is None and row["scope"] != new.scope:
+                continue  # a butler's exception says nothing of what holds for all
             parts = (row["subject"], row["predicate"], row["content"])
             alike.append(Like(row["id"], kind, *parts, nearness[row["id"]]))
     return tuple(sorted(alike, key=lambda one: -one.nearness))

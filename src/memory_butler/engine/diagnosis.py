@@ -31,6 +31,7 @@ from memory_butler.engine.memory import utc_now
 from memory_butler.engine.opening import (
     OTHER_KEYS_ADVICE,
     audit_folder,
+    behind,
     embedded_login,
     find_reranker,
     signed_by_others,
@@ -39,7 +40,7 @@ from memory_butler.inference import model_files
 from memory_butler.inference.eight_bits import PrecisionChoice, Running
 from memory_butler.inference.language_models.choose import available, find_model
 from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
-from memory_butler.store import dump, embedded, jobs
+from memory_butler.store import dump, embedded, erasure, jobs
 from memory_butler.store.consolidation import expiring_unread
 from memory_butler.store.inspection import Inspection, inspect
 from memory_butler.store.schema import MIN_POSTGRESQL, database_of, is_older
@@ -138,7 +139,7 @@ async def _database(settings: Settings) -> list[Finding]:
     if settings.dsn is None:
         status = await asyncio.to_thread(embedded.status, settings.data_dir)
         if status.cluster_version is None:
-            said = "none yet; the first command that needs one makes it"
+            said = "none yet; `memory-butler serve` makes it, or the first command that stores"
             return [Finding("database", "ok", said)]
         state = "running" if status.running else "at rest, started for this look"
         where = f"embedded, {state}, {_size(status.size_bytes)} in {status.place}"
@@ -153,7 +154,24 @@ async def _database(settings: Settings) -> list[Finding]:
         if found.damaged:
             said = f"{found.damaged} pages were found damaged when they were read"
             waiting.append(Finding("pages", "failed", said, "restore the newest backup"))
+    if ready and settings.dsn is None:
+        waiting += await _erasures(settings)
     return [Finding("database", "ok", where), *_inspected(found, settings), *waiting]
+
+
+async def _erasures(settings: Settings) -> list[Finding]:
+    """Erasures in the embedded database that have no certificate yet."""
+    lease = await asyncio.to_thread(
+        embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root
+    )
+    try:
+        tenants = await erasure.tenants_unfinished(lease.endpoint.dsn(settings.database))
+    finally:
+        await asyncio.to_thread(lease.release)
+    if not tenants:
+        return []
+    said = f"under way or cut off, for {', '.join(tenants)}: files may still hold what was erased"
+    return [Finding("erasures", "warning", said, "the same `memory-butler erase` again ends it")]
 
 
 def _left(found: leftovers.Found) -> list[Finding]:
@@ -169,7 +187,7 @@ def _left(found: leftovers.Found) -> list[Finding]:
         findings.append(Finding("arriving", "warning", said, advice))
     if found.kept:
         said = f"kept by a restore: {', '.join(found.kept)}"
-        advice = "delete them once you need them no more: erasing does not reach them"
+        advice = "memory-butler db drop-former, once you need them no more: no erasure reaches them"
         findings.append(Finding("kept", "warning", said, advice))
     return findings
 
@@ -236,7 +254,7 @@ async def _runtime_dsn(settings: Settings) -> AsyncIterator[str]:
         embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root
     )
     try:
-        yield embedded_login(lease.endpoint)
+        yield embedded_login(lease.endpoint, settings.database)
     finally:
         await asyncio.to_thread(lease.release)
 
@@ -353,11 +371,17 @@ async def _audit(settings: Settings) -> list[Finding]:
         said = "the keys cannot be read: events are stored without seals"
         return [Finding("audit", "warning", said, str(error))]
     if keys is not None:
-        if await _others_sealed(settings, keys):
+        others, cut_off = await _sealed(settings, keys)
+        if others:
             said = (
                 f"another installation has sealed this database, with other keys than in {folder}"
             )
             return [Finding("audit", "warning", said, OTHER_KEYS_ADVICE.format(folder=folder))]
+        if cut_off:
+            named = ", ".join(cut_off)
+            said = f"nothing is sealed, because the log is older than its checkpoint: {named}"
+            advice = f"after a restored backup: memory-butler audit --accept --tenant {cut_off[0]}"
+            return [Finding("audit", "warning", said, advice)]
         return [Finding("audit", "ok", f"events are sealed with the keys in {folder}")]
     place = next(one for one in (folder, *folder.parents) if one.exists())
     if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
@@ -367,21 +391,24 @@ async def _audit(settings: Settings) -> list[Finding]:
     return [Finding("audit", "warning", said, advice)]
 
 
-async def _others_sealed(settings: Settings, keys: AuditKeys) -> bool:
-    """Whether the database was sealed with other keys; a database that is not ready was not."""
+async def _sealed(settings: Settings, keys: AuditKeys) -> tuple[bool, list[str]]:
+    """Whether the database was sealed with other keys, and tenants whose log was cut off.
+
+    A database that is not ready was not.
+    """
     if settings.dsn is None:
         status = await asyncio.to_thread(embedded.status, settings.data_dir)
         if status.cluster_version is None:
-            return False
+            return False, []
     # The check of the database says what is wrong with it.
     with suppress(MemoryButlerError):
         async with _runtime_dsn(settings) as dsn:
             pool = await open_pool(dsn, max_size=1)
             try:
-                return await signed_by_others(pool, keys)
+                return await signed_by_others(pool, keys), await behind(pool, keys)
             finally:
                 await pool.close()
-    return False
+    return False, []
 
 
 async def _port(settings: Settings) -> list[Finding]:

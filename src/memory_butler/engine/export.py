@@ -20,7 +20,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust, TrustName, parse_trust
 from memory_butler.engine.import_format import MAX_LINE_BYTES, BadLine
 from memory_butler.engine.memory import Memory
-from memory_butler.store import seals, transfer
+from memory_butler.store import imports, seals, transfer
 from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
 KIND: Final = "memory-butler-export"
@@ -90,10 +90,14 @@ async def export_all(
 
 @dataclass(slots=True)
 class RestoreReport:
-    """What became of the rows of an export; only what is committed counts."""
+    """What became of the rows of an export; only what is committed counts.
+
+    `erased`: rows of what was erased here, or that speak of it.
+    """
 
     restored: Counter[str] = field(default_factory=Counter)
     already_there: int = 0
+    erased: int = 0
     bad_lines: list[BadLine] = field(default_factory=list)
 
 
@@ -136,6 +140,8 @@ async def restore_all(
 ) -> RestoreReport:
     """Store every row of an export that is not there yet, as it was; safe to repeat.
 
+    What was erased here does not come back with it.
+
     Args:
         trust: the most that anything in it is trusted; user_said keeps its levels (C-211).
         progress: told the number of the line reached, after every commit.
@@ -156,7 +162,10 @@ async def restore_all(
     while batch := list(islice(lines, BATCH)):
         async with transaction(memory.pool, principal.tenant) as tx:
             await one_bulk_writer(tx)
-            for name, group in groupby(batch, key=lambda line: line.table):
+            erased = {str(id) for id in await imports.erased(tx)}
+            kept = [line for line in batch if not (erased and _speaks_of(line, erased))]
+            report.erased += len(batch) - len(kept)
+            for name, group in groupby(kept, key=lambda line: line.table):
                 if name is None:
                     ended = True
                     continue
@@ -194,6 +203,20 @@ def _lines(file: BinaryIO, header: Header, report: RestoreReport) -> Iterator[_L
                 report.bad_lines.append(BadLine(number, "the first line does not name its table"))
         except (ValueError, KeyError, AttributeError, TypeError) as error:
             report.bad_lines.append(BadLine(number, f"it is no row: {type(error).__name__}"))
+
+
+# Where a row names what it is, or is about. What else names a memory is there already, emptied.
+_NAMING: Final = ("id", "source_id", "target_id", "rule_id")
+
+
+def _speaks_of(line: _Line, erased: set[str]) -> bool:
+    """Whether a row is of what was erased, or links, counts or lists it."""
+    if line.table is None:
+        return False
+    row = json.loads(line.text)["row"]
+    if any(row.get(column) in erased for column in _NAMING):
+        return True
+    return not erased.isdisjoint(row.get("item_ids") or ())
 
 
 def _check(header: Header, known: dict[str, transfer.Table]) -> None:

@@ -57,12 +57,14 @@ MAX_KEEP_DAYS: Final = 36_500
 class ImportReport:
     """What became of the lines so far; only what is committed counts.
 
-    `masked`: memories of which a secret was masked. `left_out`: by kind, what no memory is made of.
+    `erased`: lines of what was erased here, or that link it. `masked`: memories of which a secret
+    was masked. `left_out`: by kind, what no memory is made of.
     """
 
     stored: Counter[str] = field(default_factory=Counter)
     superseded: int = 0
     already_there: int = 0
+    erased: int = 0
     masked: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     bad: int = 0
@@ -71,12 +73,13 @@ class ImportReport:
     @property
     def lines(self) -> int:
         """How many lines were dealt with."""
-        return self.stored.total() + self.already_there + self.bad
+        return self.stored.total() + self.already_there + self.erased + self.bad
 
     def _add(self, other: "ImportReport") -> None:
         self.stored += other.stored
         self.superseded += other.superseded
         self.already_there += other.already_there
+        self.erased += other.erased
         self.masked += other.masked
         self.left_out += other.left_out
         self.bad += len(other.bad_lines)
@@ -97,7 +100,7 @@ async def import_all(
     trust: TrustName = "imported",
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Store everything that is not stored yet, in order.
+    """Store everything that is not stored yet, in order; but nothing that was erased here.
 
     Args:
         strict: stop at the first bad line; what stands before it is stored.
@@ -176,6 +179,8 @@ class _Import:
         # What the file calls it -> what the store does; a file may use one id for two kinds.
         self._known: dict[tuple[str, str], UUID] = {}
         self._stored: set[UUID] = set()
+        # What the file calls what was erased.
+        self._gone: set[tuple[str, str]] = set()
 
     async def write(self, batch: list[Candidate]) -> bool:
         """Store a batch in one transaction; whether the import goes on."""
@@ -185,9 +190,12 @@ class _Import:
         async with transaction(self._memory.pool, self._principal.tenant) as tx:
             await one_bulk_writer(tx)
             there = await store.existing(tx, [item.at.id for item in items])
+            erased = await store.erased(tx)
             wanted = []
             for item in items:
-                if item.at.id in there:
+                if self._is_erased(item, erased):
+                    done.erased += 1
+                elif item.at.id in there:
                     self._learn(item.line, item.at.id)
                     done.already_there += 1
                 else:
@@ -202,6 +210,18 @@ class _Import:
                     break
         self.report._add(done)
         return goes_on
+
+    def _is_erased(self, item: _Item, erased: frozenset[UUID]) -> bool:
+        """Whether it was erased, or links what was."""
+        line = item.line
+        if isinstance(line, LinkLine):
+            ends = ((line.source_type, line.source_id), (line.target_type, line.target_id))
+            return any(end in self._gone for end in ends)
+        if item.at.id not in erased:
+            return False
+        if line.id is not None:
+            self._gone.add((line.kind, line.id))
+        return True
 
     def _checked(self, batch: list[Candidate], done: ImportReport) -> list[_Item]:
         """What can be stored, but for its references, which earlier lines may have to make."""

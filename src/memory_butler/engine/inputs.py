@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.text import storable
@@ -155,6 +156,14 @@ def moment(what: str, value: datetime) -> datetime:
         return value.astimezone(UTC)
     except OverflowError:
         raise InvalidInput(f"{what} {value.isoformat()} is out of range") from None
+
+
+def time_zone(name: str) -> ZoneInfo:
+    """A time zone by its IANA name."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidInput(f"unknown time zone {name[:60]!r}; example: Europe/Lisbon") from None
 
 
 def tags(value: Sequence[str] | None) -> list[str]:

@@ -6,6 +6,7 @@ What it put out of the way on purpose is kept under another name, and only repor
 
 import asyncio
 import os
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ UNFINISHED: Final = ".restoring-"
 # With the name of the tenant whose journals come by a move; they are not encrypted yet.
 _ARRIVING: Final = ".arriving-"
 _KEPT_JOURNALS: Final = "journal-before-*"
+_MOMENT: Final = re.compile(r"\d{8}_\d{6}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,14 @@ class Found:
     unfinished: tuple[str, ...]
     kept: tuple[str, ...]
     arriving: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The former databases and folders of journals that restores keep."""
+
+    databases: tuple[str, ...]
+    folders: tuple[Path, ...]
 
 
 async def find(data_dir: Path, dsn: str, name: str) -> Found:
@@ -75,6 +85,33 @@ async def remove_unfinished(data_dir: Path, admin_dsn: str, name: str) -> tuple[
     for one in folders:
         await asyncio.to_thread(shutil.rmtree, one)
     return (*databases, *(one.name for one in folders))
+
+
+async def kept(data_dir: Path, admin_dsn: str) -> Kept:
+    """What restores have put out of the way."""
+    from memory_butler.store import dump
+    from memory_butler.store.schema import database_of
+
+    name = database_of(admin_dsn)
+    databases = await dump.databases(dump.with_database(admin_dsn, "postgres"))
+    former = f"{name}_before_"
+    kept_ones = (
+        one
+        for one in databases
+        if one.startswith(former) and _MOMENT.fullmatch(one.removeprefix(former))
+    )
+    folders = await asyncio.to_thread(lambda: sorted(data_dir.glob(_KEPT_JOURNALS)))
+    return Kept(tuple(kept_ones), tuple(folders))
+
+
+async def delete_kept(found: Kept, admin_dsn: str) -> None:
+    """Delete it for good."""
+    from memory_butler.store import dump
+
+    for database in found.databases:
+        await dump.drop(dump.with_database(admin_dsn, "postgres"), database)
+    for folder in found.folders:
+        await asyncio.to_thread(shutil.rmtree, folder)
 
 
 async def remove_after_crash(data_dir: Path, admin_dsn: str, name: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memory_butler.background import beside
 from memory_butler.config import MemoryModuleConfig, Settings
-from memory_butler.domain.errors import ConfigurationError, MemoryButlerError, Unavailable
+from memory_butler.domain.errors import ConfigurationError, MemoryButlerError, NotFound, Unavailable
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine.audit_keys import FOLDER, AuditKeys, open_keys
 from memory_butler.engine.keys import KeysWhenAsked
@@ -46,16 +46,22 @@ class Database:
 
 
 @asynccontextmanager
-async def open_database(settings: Settings) -> AsyncIterator[Database]:
+async def open_database(settings: Settings, *, create: bool = True) -> AsyncIterator[Database]:
     """The database that the settings name, ready for use; the embedded one is started and shared.
 
+    Without `create` it must be there: to a reader a new one would look like a memory that knows
+    nothing, where only the folder was mistyped.
+
     Raises:
+        NotFound: it is not there, and `create` is not set.
         ConfigurationError: the installation is incomplete; the message says what to do.
         Unavailable: the server cannot be reached or started.
     """
     if settings.dsn is not None:
         yield Database(settings.dsn.get_secret_value(), None)
         return
+    if not create:
+        await asyncio.to_thread(require_cluster, settings)
     leases = [await _acquire(settings)]
     try:
         async with beside(_keep_running(settings, leases), "database-watch"):
@@ -63,7 +69,10 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             runtime = embedded_login(endpoint, settings.database)
             admin = endpoint.dsn(settings.database)
             if not await schema.is_current(runtime):
-                await schema.ensure_database(endpoint.dsn("postgres"), settings.database)
+                server = endpoint.dsn("postgres")
+                if not create and not await schema.has_database(server, settings.database):
+                    raise _not_there(settings)
+                await schema.ensure_database(server, settings.database)
                 await schema.prepare(admin, runtime_password=_runtime_password(endpoint))
             left = await remove_after_crash(settings.data_dir, admin, settings.database)
             if left:
@@ -72,6 +81,19 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     finally:
         for lease in reversed(leases):
             await asyncio.to_thread(lease.release)
+
+
+def require_cluster(settings: Settings) -> None:
+    """Raise `NotFound` where the data directory has no embedded database, and needs one."""
+    if settings.dsn is None and not embedded.is_made(settings.data_dir):
+        raise _not_there(settings)
+
+
+def _not_there(settings: Settings) -> NotFound:
+    return NotFound(
+        f"there is no database {settings.database} in {settings.data_dir}: name the folder with "
+        "--data-dir or MEMORY_BUTLER_DATA_DIR, or make one there with `memory-butler serve`"
+    )
 
 
 async def is_made(settings: Settings) -> bool:
@@ -141,7 +163,9 @@ async def _acquire(settings: Settings) -> embedded.Lease:
 
 
 @asynccontextmanager
-async def open_memory(settings: Settings, *, with_model: bool = True) -> AsyncIterator[Memory]:
+async def open_memory(
+    settings: Settings, *, with_model: bool = True, create: bool = True
+) -> AsyncIterator[Memory]:
     """A memory ready to be used; closed, and the embedded database with it, at the end.
 
     The embedding model is loaded when the first text is embedded.
@@ -149,9 +173,10 @@ async def open_memory(settings: Settings, *, with_model: bool = True) -> AsyncIt
     Args:
         with_model: whether a language model may be asked. Without, one that is configured but
             cannot be used (its key is not set) is in nobody's way.
+        create: as of `open_database`.
     """
     async with (
-        open_database(settings) as database,
+        open_database(settings, create=create) as database,
         memory_on(
             database.runtime_dsn,
             settings.memory,
@@ -255,6 +280,21 @@ async def signed_by_others(pool: Pool, keys: AuditKeys, tenant: str = DEFAULT_TE
     async with reading(pool, tenant) as tx:
         found = await seals.checkpoint(tx)
     return found is not None and not keys.holds(found)
+
+
+async def behind(pool: Pool, keys: AuditKeys) -> list[str]:
+    """Tenants whose log is older than what was kept of it, as after a restored backup.
+
+    Raises:
+        Unavailable: the database went away.
+    """
+    found = []
+    for tenant in keys.kept_of():
+        kept = keys.kept(tenant)  # first: a server that seals meanwhile keeps it afterwards
+        async with reading(pool, tenant) as tx:
+            if keys.is_behind(kept, await seals.checkpoint(tx)):
+                found.append(tenant)
+    return found
 
 
 @asynccontextmanager

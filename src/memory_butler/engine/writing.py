@@ -29,7 +29,7 @@ from memory_butler.domain.restatement import same_words
 from memory_butler.domain.text import preprocess_text
 from memory_butler.domain.trust import DEFAULT_TRUST, Trust, outranks, parse_trust
 from memory_butler.engine import fact_changes, inputs, lineage
-from memory_butler.engine.conflicts import Like, find_like, link_contradicted, marks
+from memory_butler.engine.conflicts import RELATED, Like, find_like, link_contradicted, marks
 from memory_butler.engine.memory import Memory
 from memory_butler.inference import languages
 from memory_butler.store import entities, episodes, events, facts, links, rules, versions
@@ -47,13 +47,15 @@ NewMemory = NewEpisode | NewFact | NewRule
 class Written:
     """What storing one memory did: the fact that it superseded, and those that it is like.
 
-    `superseded` is what the former said. `beside`: the fact of its key that is trusted more, and so
-    stays; the new one waits (C-141).
+    `superseded` is what the former said. `alike`: what it repeats or contradicts; `related`: what
+    else is known of the same, where its key is new. `beside`: the fact of its key that is trusted
+    more, and so stays; the new one waits (C-141).
     """
 
     supersedes_id: UUID | None = None
     superseded: str | None = None
     alike: tuple[Like, ...] = ()
+    related: tuple[Like, ...] = ()
     beside: UUID | None = None
 
 
@@ -353,8 +355,12 @@ async def _write_fact(
 ) -> Written:
     happened: list[events.Event] = []
     alike: tuple[Like, ...] = ()
+    related: tuple[Like, ...] = ()
     if fact.period.validity == "active":
-        alike = await find_like(tx, fact, embedded, {replaced, *(one.id for one in holders)})
+        found = await find_like(tx, fact, embedded, {replaced, *(one.id for one in holders)})
+        alike = tuple(one for one in found if one.kind is not None)
+        if not holders and replaced is None:
+            related = tuple(one for one in found if one.kind is None)[:RELATED]
         fact = replace(fact, metadata=fact.metadata | marks(alike))
     for holder in holders:
         fact = _after(holder, fact)
@@ -381,7 +387,7 @@ async def _write_fact(
         for holder in holders:
             await fact_changes.end_waiting_for(tx, principal, holder.id, fact.id, now)
     superseded = holders[0].content if holders else None
-    return Written(fact.supersedes_id, superseded, alike)
+    return Written(fact.supersedes_id, superseded, alike, related)
 
 
 async def _end_waiting(tx: Transaction, principal: Principal, fact: NewFact) -> None:

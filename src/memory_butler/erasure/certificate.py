@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,6 +50,22 @@ def signed(said: Mapping[str, Any], data_dir: Path) -> Certificate:
     return {**whole, "signature": _text(key.sign(_canonical(whole)))}
 
 
+def since(data_dir: Path, moment: datetime) -> list[Certificate]:
+    """The certificates of what this installation has erased since then, the oldest first.
+
+    One that cannot be read is passed over, and signatures are not checked: who asks wants to know
+    what to erase again.
+    """
+    found = []
+    for path in (data_dir / FOLDER).glob("*.json"):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            said = json.loads(path.read_bytes())
+            when = datetime.fromisoformat(said["erased_at"])
+            if when >= moment and said["target"]["by"] and said["tenant"]:
+                found.append((when, said))
+    return [said for _, said in sorted(found, key=lambda one: one[0])]
+
+
 def text_of(certificate: Certificate) -> str:
     """What its file says; to be kept to the letter: the signature is of each number as written."""
     return json.dumps(certificate, ensure_ascii=False, indent=2) + "\n"
@@ -83,7 +100,9 @@ def verify(file: Path, key: str | None = None) -> Verified:
         public.verify(base64.b64decode(signature, validate=True), _canonical(unsigned))
     except InvalidSignature:
         raise InvalidInput(f"{file} was changed after it was signed: do not rely on it") from None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, binascii.Error) as error:
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}") from None
+    except (ValueError, TypeError, KeyError, AttributeError, binascii.Error) as error:
         if isinstance(error, InvalidInput):
             raise
         raise InvalidInput(f"{file} is not an erasure certificate") from error

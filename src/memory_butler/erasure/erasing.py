@@ -135,6 +135,8 @@ async def erase(
         )
         if target.everything:
             counts = await erasure.erase_tenant(tx)
+            if not any(counts.values()):
+                await asyncio.to_thread(_refuse_nothing, _data_dir(memory), principal.tenant)
             goes_on = await sealing.erased_everything(memory, tx, id, chained)
         else:
             counts = await erasure.erase_memories(tx, id, scope.doomed)
@@ -169,6 +171,19 @@ async def _find_message(memory: Memory, principal: Principal, target: Target) ->
         raise NotFound(
             f"{companion} has no message {id}; it may have been erased already. "
             "`memory-butler journal export` shows the ids"
+        )
+
+
+def _refuse_nothing(data_dir: Path, tenant: str) -> None:
+    """A certificate for a mistyped name would say that what is still there is gone."""
+    keys = data_dir / keyring.FOLDER
+    has_key = keyring.is_there(keys) and any(
+        key.tenant == tenant for key in keyring.read(keys).keys.values()
+    )
+    has_more = opening.names(data_dir, tenant) or peers.accepted(data_dir, tenant)
+    if not has_key and not has_more:
+        raise NotFound(
+            f"there is nothing of tenant {tenant} in {data_dir}; it may have been erased already"
         )
 
 
@@ -213,9 +228,10 @@ def _report(
         "probed_at_most": {"of_each_kind": MAX_PROBED, "by_search": MAX_SEARCHED},
         "messages": list(messages),
         "episodes": [str(id) for id in scope.doomed.episodes],
-        # So that an exchange does not bring them back; of a whole tenant, when it was is enough.
+        # So that no exchange or import brings them back; of a whole tenant, when it was is enough.
         "facts": [] if target.everything else [str(id) for id in scope.doomed.facts],
         "rules": [] if target.everything else [str(id) for id in scope.doomed.rules],
+        "entities": [] if target.everything else [str(id) for id in scope.doomed.entities],
     }
 
 

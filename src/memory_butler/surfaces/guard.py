@@ -7,13 +7,16 @@
   the tenant and the rights. A wrong one in the header is refused everywhere; a missing one is
   refused unless the server is bound to loopback and demands none: else 401. A request that a proxy
   passed on comes from elsewhere, whatever address it is sent from: it always needs a token.
+* Tenant: a request may name the one that it means, and is refused where the token is of another:
+  409. The dashboard does, for a browser has one cookie for all its tabs; in the address of pictures
+  and streams, which a browser asks for without headers of the page's.
 """
 
 import ipaddress
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -30,6 +33,8 @@ _EVERY_ADDRESS: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- compared w
 SESSION_PATH: Final = "/api/session"
 SESSION_COOKIE: Final = "memory_butler"
 
+TENANT_HEADER: Final = "memory-butler-tenant"
+
 # Answered without a token: whether the server lives, who one is, whether this is a demonstration.
 PUBLIC_PATHS: Final = frozenset({"/healthz", "/readyz", SESSION_PATH})
 
@@ -42,6 +47,7 @@ _REFUSALS: Final = {
     401: ("Unauthorized", "unauthenticated"),
     403: ("Forbidden", "foreign_origin"),
     408: ("Request Timeout", "too_slow"),
+    409: ("Conflict", "other_tenant"),
     413: ("Content Too Large", "too_large"),
     421: ("Misdirected Request", "foreign_host"),
     429: ("Too Many Requests", "too_many"),
@@ -160,6 +166,10 @@ class Guard:
                 scope, send, 401, "A valid token is needed: Authorization: Bearer <token>."
             )
             return
+        meant = {*headers.get(TENANT_HEADER, ()), *_in_address(scope)}
+        if principal is not None and meant - {principal.tenant}:
+            await refuse(scope, send, 409, f"You are signed in to the tenant {principal.tenant}.")
+            return
         state = scope.setdefault("state", {})
         state["principal"] = principal or NOBODY
         state["still"] = lambda: self._still(headers, by_token)
@@ -203,6 +213,11 @@ def demands_token(setting: bool, bound_to: str) -> bool:
 
 def _is_forwarded(scope: Scope, headers: Mapping[str, list[str]]) -> bool:
     return not _FORWARDING.isdisjoint(headers) or scope.get("http_version") == "1.0"
+
+
+def _in_address(scope: Scope) -> list[str]:
+    query = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+    return query.get(TENANT_HEADER, [])
 
 
 def _cookie(headers: list[str]) -> str | None:

@@ -31,6 +31,8 @@ from memory_butler.vault.master import KEY_BYTES
 # Bytes of a section in one record; what a reader and a writer hold at once.
 PIECE_BYTES: Final = 1024 * 1024
 _MAX_RECORD_BYTES: Final = 2 * PIECE_BYTES
+# The commands, for whoever takes one file for the other.
+_READ_BY: Final = {"backup": "restore-backup", "export": "import"}
 _FIRST: Final = re.compile(rb"memory-butler sealed (?P<format>\d{1,9}) (?P<kind>[a-z]{1,20}) ")
 _FORMAT: Final = 1
 _MAX_FIRST_BYTES: Final = 200
@@ -152,7 +154,9 @@ class Reader:
                 "install a later version of memory-butler"
             )
         if found["kind"].decode() != kind:
-            raise InvalidInput(f"this is a sealed {found['kind'].decode()}, not a {kind}")
+            other = found["kind"].decode()
+            hint = f": `memory-butler {_READ_BY[other]}` reads it" if other in _READ_BY else ""
+            raise InvalidInput(f"this is a sealed {other}{hint}")
         self._ciphers = _Ciphers(first)
         self._digest = hashlib.sha256(first)
         self._keys_read: dict[str, DataKey | None] = {}

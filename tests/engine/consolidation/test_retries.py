@@ -19,16 +19,19 @@ from memory_butler.engine.consolidation.history import (
 from memory_butler.engine.consolidation.run import run_consolidation
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import (
+    Completion,
     ModelAccessDenied,
     ModelRateLimited,
     ModelRejectedRequest,
     ModelTimedOut,
+    Request,
 )
 
 from .scenes import (
     NOTHING,
     Answering,
     answer,
+    completion,
     configured,
     consolidate,
     fact,
@@ -390,3 +393,44 @@ async def test_ids_that_are_no_dead_letters_are_left_alone(
 ) -> None:
     (id,) = await tell(memory, principal, "hello")
     assert await retry_dead_letters(memory, principal, [id, UUID(int=0)]) == []
+
+
+@pytest.mark.parametrize(
+    "fails",
+    [ModelTimedOut("too slow"), ModelRejectedRequest("filtered"), "I cannot help with that."],
+)
+async def test_what_the_model_never_takes_does_not_take_others_along(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock, fails: Exception | str
+) -> None:
+    """Asked again about the same episodes, it would fail alike until all were given up."""
+    told = ["so much blood" if number == 20 else f"day {number}" for number in range(60)]
+    ids = await tell(memory, principal, *told)
+    asked: list[Request] = []
+
+    class Squeamish:
+        name = "squeamish"
+
+        async def complete(self, request: Request) -> Completion:
+            asked.append(request)
+            if "blood" not in request.prompt:
+                return completion(NOTHING)
+            if isinstance(fails, Exception):
+                raise fails
+            return completion(fails)
+
+    for _ in range(8):
+        await run_consolidation(memory, principal, Squeamish())
+        clock.advance(hours=6)
+    left = {id for id, status in (await statuses(admin)).items() if status != "consolidated"}
+    assert left == {ids[20]}
+    assert len(asked) < 25
+
+
+async def test_a_model_that_rejects_everything_is_not_asked_for_ever(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await tell(memory, principal, *(f"day {number}" for number in range(50)))
+    report, asked = await consolidate(memory, principal)  # it rejects what it has no reply for
+    assert report.status == "failed"
+    assert len(asked) < 30
+    assert list((await statuses(admin)).values()).count("pending") > 40

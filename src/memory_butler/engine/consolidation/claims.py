@@ -27,6 +27,8 @@ from memory_butler.store.transaction import Transaction, transaction
 _BEARING = 8
 # A run whose worker died stays "running" until another one comes by, so many leases later.
 _STALE_LEASES = 4
+# By how much fewer episodes stand in a prompt after each failure.
+_FEWER = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ async def begin(
     trigger_source: str,
     *,
     max_tokens: int | None = None,
+    most: int | None = None,
 ) -> Begun | None:
     """Claim a butler's oldest waiting episodes and build the prompt; None if there are none.
 
@@ -59,7 +62,9 @@ async def begin(
     otherwise stands in the same prompt, so that an answer has the trust of what it was made of
     without anybody having to believe what it says of its sources.
 
-    `max_tokens` lowers the configured bound of the prompt to what a budget leaves.
+    `max_tokens` lowers the configured bound of the prompt to what a budget leaves, and `most` that
+    of the episodes. Those that failed before are claimed with ever fewer others, the last time
+    mostly alone: one that no model answers would take all that are asked about with it.
     Episodes whose workers died more often than is allowed become dead letters here.
     """
     config, now = memory.config.consolidation, memory.clock()
@@ -69,15 +74,15 @@ async def begin(
     async with transaction(memory.pool, principal.tenant) as tx:
         await _bury_exhausted(memory, principal, tx, butler)
         await consolidation.abandon_stale(tx, now, now - _STALE_LEASES * lease)
-        claimed = await consolidation.claim(
-            tx, butler, trust, run_id, now, now + lease, config.max_episodes
-        )
-        if not claimed:
+        limit = config.max_episodes if most is None else min(most, config.max_episodes)
+        taken = await consolidation.claim(tx, butler, trust, run_id, now, now + lease, limit)
+        if not taken:
             return None
+        claimed = _together(taken, limit)
         facts = await _known_facts(memory, tx, butler, trust, claimed)
         rules = await consolidation.known_rules(tx, butler, trust, config.max_rules)
         prompt = prompts.build(butler, claimed, facts, rules, bound)
-        rest = [one.id for one in claimed[len(prompt.shown) :]]
+        rest = [one.id for one in taken[len(prompt.shown) :]]
         await consolidation.give_back(tx, run_id, rest)
         await consolidation.begin_run(
             tx,
@@ -98,6 +103,18 @@ async def begin(
         trust,
     )
     return Begun(run_id, group, prompt)
+
+
+def _together(taken: Sequence[Claimed], limit: int) -> list[Claimed]:
+    """The first that may stand in one prompt: each attempt with a quarter of those of the last."""
+    together: list[Claimed] = []
+    fits = limit
+    for one in taken:
+        fits = min(fits, max(1, limit // _FEWER ** (one.attempts - 1)))
+        if len(together) >= fits:
+            break
+        together.append(one)
+    return together
 
 
 async def _known_facts(

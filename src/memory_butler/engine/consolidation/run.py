@@ -24,6 +24,7 @@ from memory_butler.inference.language_models.port import (
     ModelAccessDenied,
     ModelError,
     ModelRateLimited,
+    ModelRejectedRequest,
     ModelUnreachable,
     Request,
 )
@@ -36,6 +37,8 @@ log = get_logger()
 
 SCHEDULED = "schedule:consolidation"  # CONS-01
 MAX_OUTPUT_TOKENS = 8000
+# So many episodes may fail alone in a run before the model counts as broken.
+_MAX_ALONE: Final = 3
 
 # `given_back` and `denied`: the episodes are as they were; a person must act on `denied`.
 Status = Literal["succeeded", "retrying", "failed", "given_back", "denied", "lost"]
@@ -124,6 +127,7 @@ async def run_consolidation(
     groups: list[GroupReport] = []
     why = ""
     failed: set[tuple[str, Trust]] = set()
+    alone = 0
     while not why and (group := await _next_group(memory, principal, failed)) is not None:
         spent = sum(one.usage.tokens_in + one.usage.tokens_out for one in groups)
         allowance = await _allowance(memory, principal, spent)
@@ -131,7 +135,8 @@ async def run_consolidation(
             why = "the token budget is used up"
             break
         report = await _one_group(memory, principal, model, *group, trigger_source, allowance)
-        if report is None or report.status != "succeeded":
+        alone += report is not None and report.status == "failed" and report.episodes == 1
+        if report is None or not _may_go_on(report, alone):
             failed.add(group)
         if report is not None:
             groups.append(report)
@@ -139,6 +144,12 @@ async def run_consolidation(
                 why = report.errors[-1]
     left = await episodes_left(memory, principal)
     return Report(False, waiting, groups, left, why)
+
+
+def _may_go_on(report: GroupReport, alone: int) -> bool:
+    """Whether the rest of a group may fare better; `alone`: how many have failed by themselves."""
+    failed_alone = report.status == "failed" and report.episodes == 1
+    return report.status == "succeeded" or (failed_alone and alone <= _MAX_ALONE)
 
 
 async def _next_group(
@@ -157,12 +168,23 @@ async def _one_group(
     trust: Trust,
     trigger_source: str,
     allowance: int,
+    most: int | None = None,
 ) -> GroupReport | None:
-    """One butler; whatever goes wrong is in the report, and ends with this group (FAIL-05)."""
+    """One butler; whatever goes wrong is in the report, and ends with this group (FAIL-05).
+
+    What the model rejects is asked again with half the episodes, down to one.
+    """
     begun, usage = None, Usage()
     try:
         begun = await claims.begin(
-            memory, principal, butler, trust, model.name, trigger_source, max_tokens=allowance
+            memory,
+            principal,
+            butler,
+            trust,
+            model.name,
+            trigger_source,
+            max_tokens=allowance,
+            most=most,
         )
         if begun is None:
             return None
@@ -170,7 +192,13 @@ async def _one_group(
         usage = Usage(completion.tokens_in, completion.tokens_out, completion.cost_usd)
         done = await conclude(memory, principal, begun, completion.text, usage)
     except Exception as error:
-        return await _ended_badly(memory, principal, butler, begun, error, usage)
+        report = await _ended_badly(memory, principal, butler, begun, error, usage)
+        if begun is not None and report.status == "given_back" and _is_of_several(error, begun):
+            half = len(begun.episodes) // 2
+            return await _one_group(
+                memory, principal, model, butler, trust, trigger_source, allowance, half
+            )
+        return report
     return GroupReport(butler, "succeeded", len(begun.episodes), done.counts, done.errors, usage)
 
 
@@ -182,6 +210,11 @@ async def _ask(model: LanguageModel, begun: Begun, allowance: int) -> Completion
         )
     schema = output_schema(list(prompt.handles))
     return await model.complete(Request(prompt.system, prompt.text, schema, MAX_OUTPUT_TOKENS))
+
+
+def _is_of_several(error: Exception, begun: Begun) -> bool:
+    """Whether the model rejects what may be the fault of one episode among several."""
+    return isinstance(error, ModelRejectedRequest) and len(begun.episodes) > 1
 
 
 async def _ended_badly(
@@ -218,9 +251,10 @@ async def _write_failure(
     usage: Usage,
 ) -> tuple[Status, dict[str, int]]:
     """Give the episodes back, retry later, or give them up (C-08)."""
-    if isinstance(error, ModelAccessDenied | ModelUnreachable | ModelRateLimited | _OverBudget):
-        # Nothing is wrong with the episodes, and no model has read them: they stay as they were,
-        # however long it is away.
+    is_away = isinstance(error, ModelAccessDenied | ModelUnreachable | ModelRateLimited)
+    if is_away or isinstance(error, _OverBudget) or _is_of_several(error, begun):
+        # Nothing is known to be wrong with the episodes, and no model has read them: they stay as
+        # they were, however long it is away.
         await claims.give_back(memory, principal, begun, _outcome("failed", why, usage))
         return "denied" if isinstance(error, ModelAccessDenied) else "given_back", {}
     if isinstance(error, Conflict):

@@ -205,6 +205,10 @@ def _stored_fact(output: Any) -> None:
         print(f"It {says} {one.id} ({known}).")
     if output.alike:
         print("Both are kept. Say which holds: memory-butler conflicts settle --help")
+    for one in output.related or ():
+        print(f"Also known: {one.id} ({clean(one.predicate)}: {short(one.content)}).")
+    if output.related:
+        print("Forget what no longer holds: memory-butler forget --help")
 
 
 def _marked(output: Any) -> None:

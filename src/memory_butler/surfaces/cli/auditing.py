@@ -12,7 +12,7 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.files import replaced
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
+from memory_butler.surfaces.cli.place import AsJson, Place, tell_unknown_tenant, with_memory
 from memory_butler.surfaces.cli.problems import complain
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def audit(
     who = place.principal()
 
     async def check(memory: "Memory") -> "Report":
+        await tell_unknown_tenant(memory, place)
         if accept:
             await sealing.accept(memory, who.tenant)
         else:
@@ -100,6 +101,7 @@ def _export(place: Place, target: Path, *, accept: bool) -> None:
         file = io.TextIOWrapper(raw, encoding="utf-8")
 
         async def write(memory: "Memory") -> int:
+            await tell_unknown_tenant(memory, place)
             if accept:
                 await sealing.accept(memory, who.tenant)
             return await sealing.export(memory, who, file)

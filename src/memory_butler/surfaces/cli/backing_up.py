@@ -1,13 +1,15 @@
 """Backup of the whole installation, all tenants, and its restoration."""
 
 import json
-from datetime import UTC
+import sys
+from collections.abc import Collection
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.errors import ConfigurationError, InvalidInput, unwritable
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, complete, require_address
@@ -22,6 +24,8 @@ RESTORE_EXAMPLES = epilog(
     "memory-butler restore-backup memory.tar",
     "memory-butler restore-backup memory.tar --replace",
 )
+
+DROP_EXAMPLES = epilog("memory-butler db drop-former")
 
 AdminDsn = Annotated[
     str | None,
@@ -63,17 +67,16 @@ def backup(
         raise InvalidInput(f"{target} already exists: choose another name, or --overwrite")
     if not target.absolute().parent.is_dir():
         raise InvalidInput(f"no such folder: {target.absolute().parent}")
-    made = complete(
-        back_up(
-            place.settings(),
-            target,
-            utc_now(),
-            admin_dsn=checked(admin_dsn),
-            check=check,
-            plain=plain,
-            tell=complain,
-        )
+    settings, admin = place.settings(), checked(admin_dsn)
+    making = back_up(
+        settings, target, utc_now(), admin_dsn=admin, check=check, plain=plain, tell=complain
     )
+    try:
+        made = complete(making)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise unwritable(target, error) from None
     found = made.manifest
     if not made.keys_exported:
         complain("The keyring has changed since it was exported: memory-butler keys export FILE")
@@ -128,14 +131,76 @@ def restore_backup(
     for tenant in done.left_out:
         print(f"  Tenant {tenant} was erased, and its key destroyed: nothing of it was restored.")
     if done.kept_database:
-        print(f"  The former database is kept as {done.kept_database}; drop it when all is well.")
+        print(f"  The former database is kept as {done.kept_database}.")
     if done.kept_journals:
         print(f"  The former journals are kept in {done.kept_journals}.")
+    if done.kept_database or done.kept_journals:
+        print("  When all is well, delete what is kept: memory-butler db drop-former")
+    for token in done.still_revoked:
+        print(f"  Token {token} was revoked since, and stays so.")
+    for tenant, where in done.moved:
+        print(f"  Tenant {tenant} has moved to {where} since, and is here again. Use it there:")
+        print(f"  memory-butler erase --everything --tenant {tenant}")
+    _tell_erased(place, done.manifest.made_at, done.left_out)
     print("  The event log may be older than its last checkpoint. For each tenant:")
     print("  memory-butler audit --accept --tenant <name>")
     if admin_dsn is not None:
         complain("Serve with this DSN; a password that is left out is the role's former one:")
         print(done.runtime_dsn)
+
+
+def drop_former(
+    place: Place,
+    admin_dsn: AdminDsn = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete for good what restores have kept: the former databases and journals.
+
+    Erasing does not reach them, so delete them once you need them no more.
+    """
+    complete(_drop_former(place, checked(admin_dsn), yes=yes))
+
+
+async def _drop_former(place: Place, given: str | None, *, yes: bool) -> None:
+    from memory_butler.engine import leftovers
+    from memory_butler.engine.opening import open_database
+
+    settings = place.settings()
+    async with open_database(settings, create=False) as database:
+        admin = given or database.admin_dsn
+        if admin is None:
+            raise ConfigurationError("with your own PostgreSQL server this needs --admin-dsn")
+        found = await leftovers.kept(settings.data_dir, admin)
+        names = [*found.databases, *map(str, found.folders)]
+        if not names:
+            print("No restore has kept anything.")
+            return
+        for name in names:
+            print(f"goes   {name}")
+        if not yes:
+            if not sys.stdin.isatty():
+                raise InvalidInput("not a terminal; rerun with --yes")
+            if not typer.confirm("Delete this for good?"):
+                print("Nothing was deleted.")
+                return
+        await leftovers.delete_kept(found, admin)
+    print("Deleted.")
+
+
+def _tell_erased(place: Place, made_at: datetime, left_out: Collection[str]) -> None:
+    """Nothing else would say that what a person had erased is back."""
+    from memory_butler.erasure.certificate import since
+    from memory_butler.surfaces.cli.erasing import command_of
+
+    again = dict.fromkeys(
+        command_of(one["target"], one["tenant"])
+        for one in since(place.settings().data_dir, made_at)
+        if one["tenant"] not in left_out
+    )
+    if again:
+        print("  Erased since this backup, and back where it was in it. Erase it again:")
+        for command in again:
+            print(f"  {command}")
 
 
 def checked(admin_dsn: str | None) -> str | None:

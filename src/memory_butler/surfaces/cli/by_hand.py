@@ -115,7 +115,11 @@ def _add_groups(app: typer.Typer) -> None:
     index.command("drop")(_of_all(nearest_index.drop))
     app.add_typer(index, name="index", rich_help_panel=OPERATE)
 
-    db = typer.Typer(help="Prepare your own PostgreSQL server.", no_args_is_help=True)
+    db = typer.Typer(
+        help="Prepare your own PostgreSQL server, and delete what restores have kept.",
+        no_args_is_help=True,
+    )
     db.command("init", epilog=database.INIT_EXAMPLES)(_of_all(database.init))
     db.command("preview", epilog=database.PREVIEW_EXAMPLES)(_of_all(database.preview))
+    db.command("drop-former", epilog=backing_up.DROP_EXAMPLES)(_of_all(backing_up.drop_former))
     app.add_typer(db, name="db", rich_help_panel=OPERATE)

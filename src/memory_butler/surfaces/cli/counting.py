@@ -21,6 +21,6 @@ def all_counted(counts: Mapping[str, int]) -> str:
 
 
 def _plural(noun: str) -> str:
-    if noun.endswith("y"):
+    if noun.endswith("y") and noun[-2] not in "aeiou":
         return f"{noun[:-1]}ies"
     return f"{noun}es" if noun.endswith("s") else f"{noun}s"

@@ -27,6 +27,7 @@ VERIFY_EXAMPLES = epilog(
     "memory-butler verify erasure.json --key signing-key.pub",
 )
 
+_GOES_ON: Final = "Where the erasure had begun, the same command ends it and certifies it."
 _ONE: Final = {"episodes": "episode", "facts": "fact", "rules": "rule", "entities": "entity"}
 
 
@@ -93,7 +94,10 @@ def erase(
             return None
         return await erasing.erase(opened, who, target, admin_dsn=admin, tell=complain)
 
-    found = with_memory(place, work)
+    try:
+        found = with_memory(place, work)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_GOES_ON) from None
     if found is None:
         print("Nothing was erased.")
     elif as_json:
@@ -133,6 +137,21 @@ def verify(
             print(
                 f"The signature holds, by the key {named}; pin it with --key to know whose it is."
             )
+
+
+def command_of(target: Mapping[str, Any], tenant: str) -> str:
+    """The line to type that erases what a certificate names."""
+    match target["by"]:
+        case "tenant":
+            what = "--everything"
+        case "memory":
+            what = f"--memory {target['memory_type']} {target['id']}"
+        case "message":
+            what = f"--message {target['companion']} {target['id']}"
+        case by:
+            what = f"--{by} {target['id']}"
+    sources = " --sources" if target.get("sources") else ""
+    return f"memory-butler erase {what}{sources} --tenant {tenant}"
 
 
 def _agreed(found: Any, tenant: str) -> bool:

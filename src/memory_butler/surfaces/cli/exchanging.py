@@ -96,7 +96,7 @@ def pull(
             await embed(memory)
         return report
 
-    _show(with_memory(place, use), as_json)
+    _show(with_memory(place, use, create=True), as_json)
 
 
 def push(
@@ -145,7 +145,7 @@ def list_peers(place: Place, as_json: AsJson = False) -> None:
     async def key_of(memory: "Memory") -> str:
         return packs.own_key(memory, tenant)
 
-    key = with_memory(place, key_of)
+    key = with_memory(place, key_of, create=True)
     found = peers.accepted(place.settings().data_dir, tenant)
     if as_json:
         listed = [

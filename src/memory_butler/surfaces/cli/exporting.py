@@ -4,6 +4,7 @@ import gzip
 import io
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TextIO, cast
 
@@ -59,7 +60,7 @@ def export(
     encrypted with that of the tenant; elsewhere it needs the same keyring.
     """
     from memory_butler.engine.keys import keys_of
-    from memory_butler.files import is_stream
+    from memory_butler.files import beside, is_stream, remove_killed
 
     keys = None if plain else keys_of(place.settings())
     if path in STANDARD_OUTPUT:
@@ -70,18 +71,20 @@ def export(
     else:
         target = _target(Path(path), place, "jsonl" if keys is None else "jsonl.sealed")
         refuse_existing(target, force=force)
-        # Whole or not at all: a file that stopped half way must not look like a backup.
-        unfinished = target.with_name(f".{target.name}.{os.getpid()}")
-        into = target if is_stream(target) else unfinished
         try:
-            with _opened(into, place, keys, compressed=target.suffix == ".gz") as file:
-                written = complete(_export(place, file, vectors=not without_vectors))
-            if into is unfinished:
-                unfinished.replace(target)
+            with ExitStack() as stack:
+                into = target
+                # Whole or not at all: a file that stopped half way must not look like a backup.
+                if not is_stream(target):
+                    for left in remove_killed(target):
+                        complain(f"Removed {left}, which a killed backup or export had left.")
+                    into = stack.enter_context(beside(target)) / target.name
+                with _opened(into, place, keys, compressed=target.suffix == ".gz") as file:
+                    written = complete(_export(place, file, vectors=not without_vectors))
+                if into is not target:
+                    into.replace(target)
         except OSError as error:
             raise unwritable(target, error) from None
-        finally:
-            unfinished.unlink(missing_ok=True)
         how = "" if keys is None else ", encrypted"
         complain(f"Everything of tenant {place.principal().tenant} is in {target}{how}:")
     for table, rows in sorted(written.items()):
@@ -147,7 +150,7 @@ async def _export(place: Place, file: TextIO, *, vectors: bool) -> "Counter[str]
     from memory_butler.engine.export import export_all
     from memory_butler.engine.opening import open_memory
 
-    async with open_memory(place.settings(), with_model=False) as memory:
+    async with open_memory(place.settings(), with_model=False, create=False) as memory:
         await tell_unknown_tenant(memory, place)
         with progress("Exporting", "row") as told:
             try:

@@ -19,7 +19,7 @@ from memory_butler.domain.trust import TrustName
 from memory_butler.surfaces.cli.counting import all_counted, counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
-from memory_butler.surfaces.cli.problems import complain
+from memory_butler.surfaces.cli.problems import GOES_ON, complain
 from memory_butler.surfaces.cli.progress import progress
 from memory_butler.surfaces.errors import BY_CODE
 
@@ -40,7 +40,6 @@ _IN_MEMORY_BYTES = 64 * 1024 * 1024
 # How often to ask how far a server is with embedding.
 _LOOK_SECONDS = 0.5
 _OWN = "jsonl"
-_GOES_ON = "Interrupted. The same command again goes on where it stopped, and stores nothing twice."
 
 
 def import_(
@@ -99,6 +98,8 @@ def import_(
     Interrupted, run the same command again: it goes on where it stopped and stores nothing twice.
     A bad line is skipped and reported. Correct it and run the command again: only it is stored.
     """
+    if format in (None, _OWN) and Path(path).is_file():
+        _refuse_backup(Path(path))
     if format in (None, _OWN) and path != "-" and _is_export(path, place):
         if trust is None:
             raise InvalidInput(
@@ -121,7 +122,7 @@ def import_(
         try:
             report = complete(work)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(_GOES_ON) from None
+            raise KeyboardInterrupt(GOES_ON) from None
     for line in report.bad_lines:
         at = f"{line.file}, line {line.number}" if line.file else f"line {line.number}"
         complain(f"{at}: {line.reason}")
@@ -166,6 +167,14 @@ def _opened(path: str, format: str | None, butler: str | None, place: Place) -> 
         yield _Source(read_lines(file, tenant), total, "line")
 
 
+def _refuse_backup(path: Path) -> None:
+    """Every line of one would be a bad one."""
+    from memory_butler.backup.archive import is_plain
+
+    if is_plain(path):
+        raise InvalidInput(f"{path} is a backup: `memory-butler restore-backup` reads it")
+
+
 def _is_export(path: str, place: Place) -> bool:
     from memory_butler.engine.export import read_header
     from memory_butler.engine.import_format import MAX_LINE_BYTES
@@ -205,6 +214,7 @@ def _tell(report: "RestoreReport", as_json: bool) -> None:
         answer = {
             "restored": dict(sorted(report.restored.items())),
             "already_there": report.already_there,
+            "erased": report.erased,
             "bad_lines": [
                 {"line": line.number, "reason": line.reason} for line in report.bad_lines
             ],
@@ -214,6 +224,8 @@ def _tell(report: "RestoreReport", as_json: bool) -> None:
         print(f"Restored {counted(report.restored.total(), 'row')}.")
         if report.already_there:
             print(f"{counted(report.already_there, 'row', 'were')} there already.")
+        if report.erased:
+            print(f"{counted(report.erased, 'row')} left out: erased here.")
     if report.bad_lines:
         raise typer.Exit(BY_CODE["invalid_input"].exit_code)
 
@@ -323,6 +335,7 @@ def _summarise(report: "ImportReport", as_json: bool) -> None:
             "stored": dict(sorted(report.stored.items())),
             "superseded": report.superseded,
             "already_there": report.already_there,
+            "erased": report.erased,
             "masked": report.masked,
             "left_out": dict(sorted(report.left_out.items())),
             "bad": report.bad,
@@ -341,6 +354,8 @@ def _summarise(report: "ImportReport", as_json: bool) -> None:
         print(f"{counted(report.superseded, 'fact')} superseded an earlier one.")
     if report.already_there:
         print(f"{counted(report.already_there, 'line', 'were')} there already.")
+    if report.erased:
+        print(f"{counted(report.erased, 'line')} left out: erased here.")
     if report.masked:
         print(f"{report.masked} had a secret, which was masked; --allow-secrets keeps it.")
     if report.left_out:

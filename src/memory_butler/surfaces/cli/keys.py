@@ -46,7 +46,7 @@ def init(place: Place) -> None:
 
 def status(place: Place, as_json: AsJson = False) -> None:
     """Show whether keys are set up and can be read; the ids, never the keys."""
-    from memory_butler.engine.keys import keys_of, master_place
+    from memory_butler.engine.keys import folder_of, keys_of, master_place
     from memory_butler.vault.keyring import read
 
     settings = place.settings()
@@ -55,7 +55,10 @@ def status(place: Place, as_json: AsJson = False) -> None:
         if as_json:
             print(json.dumps({"set_up": False}, indent=2))
         else:
-            print("No keys: journals and backups are not encrypted. `memory-butler keys init`")
+            print(
+                f"No keys in {folder_of(settings.data_dir)}: `memory-butler keys init` makes them."
+            )
+            print("Journals and backups are not encrypted.")
         return
     keys.check()
     content = read(keys.folder)

@@ -41,7 +41,7 @@ async def _reembed(place: Place, model: str | None) -> None:
     if model is not None:
         memory_config = settings.memory.model_copy(update={"embedding_model": model})
         settings = settings.model_copy(update={"memory": memory_config})
-    async with open_memory(settings, with_model=False) as memory:
+    async with open_memory(settings, with_model=False, create=False) as memory:
         total = sum((await waiting(memory)).values())
         with Progress(console=Console(stderr=True)) as progress:
             task = progress.add_task("Embedding anew", total=total)
@@ -65,7 +65,7 @@ async def _reindex_words(place: Place) -> None:
     from memory_butler.engine.opening import open_memory
     from memory_butler.engine.reindexing import reindex, stored
 
-    async with open_memory(place.settings(), with_model=False) as memory:
+    async with open_memory(place.settings(), with_model=False, create=False) as memory:
         total = sum((await stored(memory)).values())
         with Progress(console=Console(stderr=True)) as progress:
             task = progress.add_task("Indexing words", total=total)

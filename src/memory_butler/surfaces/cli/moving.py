@@ -10,7 +10,7 @@ import typer
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.place import Place, complete, require_address
+from memory_butler.surfaces.cli.place import Place, complete, folder, require_address
 from memory_butler.surfaces.cli.problems import complain
 from memory_butler.surfaces.cli.progress import progress
 
@@ -32,7 +32,9 @@ def move(
     place: Place,
     to_data_dir: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="The data folder of the other installation."),
+        typer.Option(
+            metavar="FOLDER", help="The data folder of the other installation.", parser=folder
+        ),
     ] = None,
     to_dsn: Annotated[
         str | None,
@@ -90,7 +92,7 @@ def move(
         from memory_butler.moving.moving import Moving
         from memory_butler.moving.sides import Side
 
-        async with open_memory(here, with_model=False) as one:
+        async with open_memory(here, with_model=False, create=False) as one:
             source = Side(one, names[0], place.tenant)
             if not cancel and (preview or not yes):
                 if not preview and not sys.stdin.isatty():
@@ -111,7 +113,16 @@ def move(
         erasing = f"memory-butler erase --everything --tenant {place.tenant}"
         return f"{said}\nErase what is left: {erasing}"
 
-    print(complete(work()))
+    try:
+        print(complete(work()))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_GOES_ON.format(tenant=place.tenant)) from None
+
+
+_GOES_ON: Final = (
+    "Where the move had begun, tenant {tenant} takes no writes: the same command goes on, or with "
+    "--cancel takes it back."
+)
 
 
 async def _previewed(
@@ -159,7 +170,7 @@ async def _give_up(
 
     if login is not None and place_of(login) != other:
         raise InvalidInput(f"--to-dsn names {place_of(login)}, not {other}")
-    async with open_memory(here, with_model=False) as memory:
+    async with open_memory(here, with_model=False, create=False) as memory:
         ending = GivingUp(Side(memory, _place(here), place.tenant), other, login)
         seen = await ending.look()
         tenant = place.tenant

@@ -31,6 +31,7 @@ class Named:
         also: other words for the same command, which the help leaves out.
         then: called with the output once it is shown; it may raise an error, which the command ends
             with.
+        begins: it needs nothing that is there, so that it makes the database where there is none.
     """
 
     words: str
@@ -42,6 +43,7 @@ class Named:
     options: Mapping[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
     then: Callable[[Any], None] | None = None
+    begins: bool = False
 
     @property
     def topic(self) -> str:

@@ -132,6 +132,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "Register a person, organisation or place.",
         ('memory-butler entities create "Ana Silva" person --alias Ana',),
         also=("entity create",),
+        begins=True,
     ),
     Named(
         "entities update",
@@ -233,6 +234,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
         STORE,
         "Store a fact; it supersedes the one of the same subject and predicate.",
         (_COLOUR, "memory-butler store-fact user city Lisbon --valid-from 2026-01-01T00:00:00Z"),
+        begins=True,
     ),
     Named(
         "store-rule",
@@ -240,6 +242,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
         STORE,
         "Store a rule: a lesson on how to behave.",
         ('memory-butler store-rule "Confirm before sending messages"',),
+        begins=True,
     ),
     Named(
         "store-episode",
@@ -251,6 +254,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
             "memory-butler store-episode - --butler notes < today.txt",
         ),
         {"butler": "cli"},
+        begins=True,
     ),
     Named(
         "link",
@@ -370,6 +374,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
             "memory-butler token create --name office --scope exchange",
         ),
         options={"name": "name", "days": "expires-days"},
+        begins=True,
     ),
     Named("token list", "tokens.tokens_list", OPERATE, "List the tokens of --tenant."),
     Named("token revoke", "tokens.token_revoke", OPERATE, "Revoke a token of --tenant at once."),

@@ -253,7 +253,7 @@ def _run(
 
     # An operation on what has an id asks no model.
     with_model = ready is not None and operation.asks_model(ready)
-    asked, output = with_memory(place, answered, with_model=with_model)
+    asked, output = with_memory(place, answered, with_model=with_model, create=named.begins)
     found = not nothing_found(output)
     if as_json:
         print(output.model_dump_json(indent=2))
@@ -301,6 +301,8 @@ def _input(
 def _chosen(name: str, annotation: Any, value: Any) -> Any:
     """The value; of a choice of words the one that is meant: `decay-sweep`, `facts`."""
     kind = _kind(annotation)
+    if get_origin(kind) is list and isinstance(value, list):
+        return [_chosen(name, get_args(kind)[0], one) for one in value]
     if get_origin(kind) is not Literal or not isinstance(value, str):
         return value
     words = {one.replace("_", "-"): one for one in get_args(kind)}

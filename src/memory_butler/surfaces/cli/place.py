@@ -27,8 +27,12 @@ Command = Callable[..., None]
 
 def require_address(option: str, dsn: str | None) -> None:
     """Raise `ConfigurationError` where the DSN of an option is no address of a database."""
-    if dsn is not None and not dsn.startswith(("postgresql://", "postgres://")):
-        raise ConfigurationError(f"{option} must look like postgresql://user:password@host/name")
+    if dsn is None:
+        return
+    from memory_butler.config import ADDRESS_SHAPE, is_address
+
+    if not is_address(dsn):
+        raise ConfigurationError(f"{option} must look like {ADDRESS_SHAPE}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +64,23 @@ class Place:
         return Principal(parse_tenant(self.tenant), "cli")
 
 
+def folder(text: str) -> Path:
+    # As of a variable that a script has not set; it would be the current directory.
+    if not text:
+        raise typer.BadParameter("it is empty; name a folder")
+    return Path(text)
+
+
 _SHARED: dict[str, tuple[Any, Any]] = {
     "data_dir": (
         Annotated[
             Path | None,
-            typer.Option(help="Where the data lives.", metavar="FOLDER", rich_help_panel=PANEL),
+            typer.Option(
+                help="Where the data lives.",
+                metavar="FOLDER",
+                parser=folder,
+                rich_help_panel=PANEL,
+            ),
         ],
         None,
     ),
@@ -144,14 +160,24 @@ def located(
 
 
 def with_memory(
-    place: Place, use: "Callable[[Memory], Awaitable[Result]]", *, with_model: bool = False
+    place: Place,
+    use: "Callable[[Memory], Awaitable[Result]]",
+    *,
+    with_model: bool = False,
+    create: bool = False,
 ) -> Result:
-    """Open the memory, use it and close it; `with_model`: a language model may be asked."""
+    """Open the memory, use it and close it.
+
+    Args:
+        with_model: a language model may be asked.
+        create: make the database where there is none, for what stores something new. Others
+            refuse: in a mistyped folder they would answer from an empty memory.
+    """
 
     async def work() -> Result:
         from memory_butler.engine.opening import open_memory
 
-        async with open_memory(place.settings(), with_model=with_model) as memory:
+        async with open_memory(place.settings(), with_model=with_model, create=create) as memory:
             return await use(memory)
 
     return complete(work())

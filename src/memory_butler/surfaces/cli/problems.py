@@ -15,6 +15,9 @@ from memory_butler.surfaces.errors import BY_CODE, mapping
 INTERRUPTED = 130
 TERMINATED = 143
 
+# Of an import.
+GOES_ON = "Interrupted. The same command again goes on where it stopped, and stores nothing twice."
+
 
 @contextmanager
 def reporting(*, debug: bool) -> Iterator[None]:

@@ -65,7 +65,7 @@ def sync(
             await tell_unknown_tenant(memory, place)
         return report
 
-    report = with_memory(place, use)
+    report = with_memory(place, use, create=not (dry_run or check))
     _show(report)
     if check and not report.in_step:
         raise typer.Exit(1)
