@@ -172,6 +172,34 @@ def test_what_is_new_appears_by_and_by_where_motion_is_wanted(page: Page) -> Non
     page.emulate_media(reduced_motion="reduce")
 
 
+def test_what_only_goes_moves_nothing_that_stays(page: Page) -> None:
+    page.add_init_script("""
+        const post = Worker.prototype.postMessage;
+        window.layouts = 0;
+        Worker.prototype.postMessage = function (...given) {
+            window.layouts++;
+            return post.apply(this, given);
+        };
+    """)
+    # Between these days nothing was merged, and so nobody went.
+    days = [(datetime.now(UTC) - timedelta(days=ago)).date().isoformat() for ago in (20, 60)]
+    found = [
+        read(page, f"/api/memory/map?known_at={quote(f'{day}T23:59:59.999Z')}")["edges"]
+        for day in days
+    ]
+    later, earlier = ({(one["source_id"], one["target_id"]) for one in some} for some in found)
+    assert earlier < later
+    page.goto(f"/memory/map?known_at={days[0]}")
+    _settled(page)
+    assert page.evaluate("window.layouts") == 1
+    page.get_by_role("region", name="The past").get_by_label("Day", exact=True).fill(days[1])
+    expect(page.get_by_role("main").get_by_role("status").first).to_have_text(
+        re.compile(rf", {len(earlier)} connections?$")
+    )
+    _settled(page)
+    assert page.evaluate("window.layouts") == 1
+
+
 def test_it_fits_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     page.goto("/memory/map")

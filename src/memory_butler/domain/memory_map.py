@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 # Of one fact: a text that lists everybody says little about any two of them.
@@ -18,16 +18,14 @@ MAX_WORDS: Final = 12
 _WORD: Final = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """An entity with its own name first, then its aliases."""
 
     id: UUID
     names: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(NamedTuple):
     """An active fact: what it is about and says; `confidence` is that after decay, 0 to 1."""
 
     id: UUID
@@ -37,8 +35,7 @@ class Stated:
     trust: int
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """An entity and the facts in which it stands; of none there is neither confidence nor trust."""
 
     id: UUID
@@ -47,8 +44,7 @@ class Node:
     trust: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """Two entities, how many facts have both, and the first of these."""
 
     source_id: UUID
@@ -128,16 +124,14 @@ def _named(text: str, names: _Step, own: UUID | None) -> Iterator[UUID]:
     words = _WORD.findall(text)
     at = 0
     while at < len(words):
-        step = names
-        ids: set[UUID] = set()
-        end = at + 1
-        for place in range(at, min(at + MAX_WORDS, len(words))):
-            further = step.on.get(words[place])
-            if further is None:
-                break
-            step = further
+        step = names.on.get(words[at])
+        at += 1
+        if step is None:
+            continue
+        ids, place = step.ids, at
+        while place < len(words) and (step := step.on.get(words[place])) is not None:
+            place += 1
             if step.ids:
-                ids, end = step.ids, place + 1
+                ids, at = step.ids, place
         if len(ids) == 1 and own not in ids:
             yield from ids
-        at = end

@@ -5,9 +5,13 @@ import { trusted, TRUSTS, type TrustShown } from "@/pages/map/trusts";
 interface Dot {
   id: string;
   node: MapNode;
-  /** Where the layout has put it; undefined until it has. */
+  trust: TrustShown;
+  /** Where it is drawn; undefined until the layout has put it somewhere. */
   x?: number;
   y?: number;
+  /** Where the layout has put it, to which it glides. */
+  toX?: number;
+  toY?: number;
   /** In pixels at a zoom of 1. */
   radius: number;
   /** Where its name is, one of `SIDES`. */
@@ -31,6 +35,10 @@ interface View {
 }
 
 const FADE_MILLISECONDS = 250;
+// The layout answers every few frames; between two answers what is drawn moves on.
+const GLIDE_MILLISECONDS = 50;
+// So near to where it will be, in pixels, a dot has arrived.
+const ARRIVED_PIXELS = 0.25;
 // So near to what it will be, an opacity looks no different.
 const NEAR = 0.04;
 const LEAST_OPACITY = 0.22;
@@ -63,6 +71,8 @@ export class Scene {
   readonly #layout = layoutWorker();
   /** What the layout is at work on; what it says of an earlier one is late. */
   #laid: { run: number; dots: readonly Dot[] } = { run: 0, dots: [] };
+  /** What the dots are placed by, as keys of `#lines`. */
+  readonly #heeded = new Set<string>();
   #isAtRest = true;
   #isMoving = false;
   readonly #ending = new AbortController();
@@ -118,7 +128,8 @@ export class Scene {
     for (const [id, dot] of this.#dots) if (!here.has(id)) dot.aim = 0;
     for (const node of nodes) {
       const known = this.#dots.get(node.id);
-      const now = { node, radius: 4 + Math.min(14, 1.8 * Math.sqrt(node.facts)) };
+      const radius = 4 + Math.min(14, 1.8 * Math.sqrt(node.facts));
+      const now = { node, trust: trusted(node).trust, radius };
       const aim = LEAST_OPACITY + (1 - LEAST_OPACITY) * (node.confidence ?? 0);
       if (known) Object.assign(known, now, { aim });
       else this.#dots.set(node.id, { id: node.id, ...now, side: SIDES[0], opacity: 0, aim });
@@ -135,7 +146,17 @@ export class Scene {
       this.#meet(target_id, source_id);
       placeBeside(source, target);
     }
-    this.#lay();
+    this.#canvas.dataset["state"] = "moving";
+    if (!this.#isPlaced()) this.#lay();
+    else if (this.#still) this.#fade(1);
+    this.#ask();
+  }
+
+  /** Whether the layout heeds all of this already: what only went leaves the rest where it is. */
+  #isPlaced(): boolean {
+    for (const one of this.#dots.values()) if (one.aim > 0 && one.toX === undefined) return false;
+    for (const [key, one] of this.#lines) if (one.aim > 0 && !this.#heeded.has(key)) return false;
+    return true;
   }
 
   /** Draws a way from the first to the last over everything else; none where it is empty. */
@@ -165,28 +186,33 @@ export class Scene {
   #lay(): void {
     const dots = [...this.#dots.values()].filter((one) => one.aim > 0);
     const places = new Map(dots.map((one, place) => [one.id, place]));
-    const links = [...this.#lines.values()]
-      .filter((one) => one.aim > 0)
-      .map(({ source, target }) => [places.get(source.id)!, places.get(target.id)!] as const);
+    const lines = [...this.#lines].filter(([, one]) => one.aim > 0);
+    for (const [key] of lines) this.#heeded.add(key);
+    const links = lines.map(
+      ([, { source, target }]) => [places.get(source.id)!, places.get(target.id)!] as const,
+    );
     this.#laid = { run: this.#laid.run + 1, dots };
     this.#isAtRest = false;
-    this.#canvas.dataset["state"] = "moving";
     this.#layout.postMessage({
       run: this.#laid.run,
       dots: dots.map(({ id, x, y, radius }) => ({ id, x, y, radius })),
       links,
       isWatched: !this.#still,
     });
-    if (!this.#still) this.#ask();
   }
 
   #place({ run, places, isAtRest }: Laid): void {
     if (run !== this.#laid.run) return;
     this.#laid.dots.forEach((dot, at) => {
-      [dot.x, dot.y] = [places[2 * at]!, places[2 * at + 1]!];
+      [dot.toX, dot.toY] = [places[2 * at]!, places[2 * at + 1]!];
+      dot.x ??= dot.toX;
+      dot.y ??= dot.toY;
     });
     this.#isAtRest = isAtRest;
-    if (this.#still) this.#fade(1);
+    if (this.#still) {
+      this.#fade(1);
+      this.#glide(1);
+    }
     this.#ask();
   }
 
@@ -199,9 +225,10 @@ export class Scene {
     const passed = Math.min(100, now - this.#last);
     this.#last = now;
     const isFading = this.#still ? false : this.#fade(1 - Math.exp(-passed / FADE_MILLISECONDS));
-    this.#isMoving = isFading || !this.#isAtRest;
+    const isGliding = this.#still ? false : this.#glide(1 - Math.exp(-passed / GLIDE_MILLISECONDS));
+    this.#isMoving = isFading || isGliding || !this.#isAtRest;
     this.#draw();
-    if (isFading) this.#ask();
+    if (isFading || isGliding) this.#ask();
     else if (this.#isAtRest) this.#canvas.dataset["state"] = "settled";
   }
 
@@ -220,6 +247,24 @@ export class Scene {
       }
     }
     return isFading;
+  }
+
+  /** Brings the dots nearer to where they will be; whether there is more to do. */
+  #glide(share: number): boolean {
+    const near = ARRIVED_PIXELS / this.#view.zoom;
+    let isGliding = false;
+    for (const dot of this.#laid.dots) {
+      if (dot.toX === undefined || dot.toY === undefined) continue;
+      const [right, down] = [dot.toX - dot.x!, dot.toY - dot.y!];
+      if (share === 1 || Math.abs(right) + Math.abs(down) < near)
+        [dot.x, dot.y] = [dot.toX, dot.toY];
+      else {
+        dot.x! += right * share;
+        dot.y! += down * share;
+        isGliding = true;
+      }
+    }
+    return isGliding;
   }
 
   // What a pointer does.
@@ -412,20 +457,33 @@ export class Scene {
     const pen = this.#pen;
     // Zoomed out they shrink less than what lies between them, so that they stay in sight.
     const grown = 1 / Math.sqrt(this.#view.zoom);
+    // A canvas reads a colour anew each time that it is set: those of one colour follow each other.
+    const byColor = new Map<string, Dot[]>();
     for (const dot of shown) {
-      shape(pen, dot, dot.radius * grown);
-      pen.globalAlpha = Math.min(1, dot.opacity * 4);
       const opacity = lit && !lit.has(dot.id) ? dot.opacity * DIMMED * 2 : dot.opacity;
-      pen.fillStyle = this.#colors.faded(trusted(dot.node).trust, opacity);
-      pen.fill();
-      if (dot.id === this.#hovered || this.#path.includes(dot.id)) {
-        pen.globalAlpha = 1;
-        pen.lineWidth = 2 / this.#view.zoom;
-        pen.strokeStyle = this.#colors.accent;
-        pen.stroke();
+      const color = this.#colors.faded(dot.trust, opacity);
+      const alike = byColor.get(color);
+      if (alike) alike.push(dot);
+      else byColor.set(color, [dot]);
+    }
+    for (const [color, dots] of byColor) {
+      pen.fillStyle = color;
+      for (const dot of dots) {
+        shape(pen, dot, dot.radius * grown);
+        pen.globalAlpha = Math.min(1, dot.opacity * 4);
+        pen.fill();
       }
     }
     pen.globalAlpha = 1;
+    pen.lineWidth = 2 / this.#view.zoom;
+    pen.strokeStyle = this.#colors.accent;
+    const marked = new Set(this.#path);
+    if (this.#hovered) marked.add(this.#hovered);
+    for (const dot of shown) {
+      if (!marked.has(dot.id)) continue;
+      shape(pen, dot, dot.radius * grown);
+      pen.stroke();
+    }
   }
 
   /** The names of the best connected, as far as they do not cover each other, beside the dots where there is room. */
