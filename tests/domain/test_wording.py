@@ -94,6 +94,8 @@ def test_grammar_is_not_what_a_question_tells() -> None:
         (["'e' | 'é'", "'quem'", "'canaliz' | 'canalizador'"], "canaliz"),
         (["'com' | 'comer'"], "comer"),  # "com" is its stem, and no word of the question
         (["'porte-cl' | 'porte-cle' | 'porte-clé'"], "porte"),
+        (["'plus'", "'proch' | 'proche'", "'peut'"], "proche"),
+        (["'puede'", "'hay' | 'hai'", "'cena'"], "cena"),
     ],
 )
 def test_what_questions_are_made_of_tells_nothing(words: list[str], left: str) -> None:

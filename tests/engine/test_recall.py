@@ -445,3 +445,37 @@ async def test_a_fact_is_true_until_its_end_passes(
     assert len(await recall(memory, principal, "tea")) == 1
     clock.advance(days=2)
     assert await recall(memory, principal, "tea") == []
+
+
+async def test_what_matters_most_of_whom_a_question_names_is_told(
+    memory: Memory, principal: Principal
+) -> None:
+    usual = (
+        "Marta is a cousin and lives in Bergen",
+        "Marta tunes pianos for the concert hall",
+        "Marta turns forty on 3 May",
+        "Marta arrives on Friday with the night train",
+        "Marta likes long tables and loud dinners",
+        "Marta and the user call each other on Sunday evenings",
+        "Marta drives a red van full of books",
+        "Marta has a brother who bakes",
+        "Marta writes a novel about a table",
+        "Marta has dinner late",
+        "Marta sings in a choir on Friday",
+        "Marta owes the user for a dinner",
+    )
+    for n, text in enumerate(usual):
+        await store_fact(memory, principal, "Marta", f"note {n}", text)
+    vital = "Marta reacts badly to sesame: no tahini, no hummus"
+    allergy, *_ = await store_fact(memory, principal, "Marta", "allergy", vital, importance=10)
+    other = "Jonas reacts badly to sesame, in bread and in sauces"
+    of_other, *_ = await store_fact(memory, principal, "Jonas", "allergy", other, importance=10)
+    question = "Book a table for Friday dinner with Marta"
+    everything = _ids(await recall(memory, principal, question, limit=20))
+    assert everything.index(allergy) >= 6
+    told = _ids(await recall(memory, principal, question, limit=6))
+    assert allergy in told
+    # Its place among the others is by its score, as ever; and nobody else's allergy is kept.
+    assert told == [id for id in everything if id in told]
+    assert len(told) == 6
+    assert of_other not in told

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
 from memory_butler.domain.elapsed import days_since
@@ -119,17 +120,19 @@ def composite(
     )
 
 
-def first_with_share(
-    ordered: Sequence[One], limit: int, share: float, shares: Callable[[One], bool]
+def first_with_shares(
+    ordered: Sequence[One], limit: int, *shares: tuple[float, Callable[[One], bool]]
 ) -> list[One]:
-    """The first `limit`, in their order, `share` of them kept for those that `shares` picks.
+    """The first `limit`, in their order, of which each share is kept for those that it picks.
 
-    What of that share is not taken goes to the others (C-116).
+    What of a share is not taken goes to the others (C-116).
     """
-    sharing = [place for place, one in enumerate(ordered) if shares(one)]
-    kept = sharing[: math.floor(limit * share)]
+    kept: list[int] = []
+    for share, is_of in shares:
+        places = (at for at, one in enumerate(ordered) if at not in kept and is_of(one))
+        kept += islice(places, math.floor(limit * share))
     others = [place for place in range(len(ordered)) if place not in kept]
-    return [ordered[place] for place in sorted(kept + others[: limit - len(kept)])]
+    return [ordered[place] for place in sorted([*kept, *others][:limit])]
 
 
 def order_key(score: float, created_at: datetime, id: Id) -> tuple[float, timedelta, Id]:

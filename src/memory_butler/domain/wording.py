@@ -20,8 +20,9 @@ _KATAKANA: Final = "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"
 # is written in ("です", "して"), and in quotes a letter that another language leaves ("d'", "a").
 _SMALL: Final = re.compile("'?[\u3041-\u309f]+'?|'[^\\W\\d_\u3041-\uffff]'")
 _FORM: Final = re.compile("'([^']+)'")
-# What questions are made of, without accents: PostgreSQL's lists of small words have it for English
-# and lack it for these. A text in two languages keeps the articles of both: they are here, too.
+# What questions are made of, and what one may, must and does, without accents: PostgreSQL's lists of
+# small words have it for English and lack it for these. A text in two languages keeps the articles
+# of both: they are here, too.
 _ASKING: Final = frozenset(
     """
     qui que quoi quel quelle quels quelles quand comment combien pourquoi lequel laquelle ou est ce
@@ -33,6 +34,11 @@ _ASKING: Final = frozenset(
     wer wen wem wessen wann warum wieso weshalb woher wohin womit wofur wieviel wieviele welche
     welchen welchem welcher welches
     wie wat waar wanneer waarom hoe hoeveel welk
+    plus moins entre cet cette tout tous toute toutes peut peux peuvent doit dois doivent fait fais
+    font faut va vais vont encore aussi tres
+    puede puedo pueden podemos debe debo deben hay hace mas muy ya
+    puo posso possono deve devo devono piu ancora molto
+    pode podem devem faz mais muito ainda
     """.split()
 )
 # PostgreSQL's parser takes every sign outside ASCII for a letter, and so for a word.

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import assert_never
 from uuid import UUID
 
+from memory_butler.domain import scoring
 from memory_butler.domain.context import (
     AssembledContext,
     BlockChange,
@@ -27,7 +28,6 @@ from memory_butler.engine.conflicts import alike_to, statement_of
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import (
     Hit,
-    first_with_rules,
     matters_most,
     memories,
     recall,
@@ -254,7 +254,8 @@ async def _draw(
     lines = _lines(memory, in_block.values(), now)
     room = lines.of({hit.row["id"] for hit in distinct}).within(int(ROOM_SHARE * budget))
     taken = set(room.included)
-    best = first_with_rules(memory, distinct, limit, lambda one: one.memory_type)
+    rules = memory.config.retrieval.rules_share, lambda one: one.memory_type == "rule"
+    best = scoring.first_with_shares(distinct, limit, rules)
     taken.update(hit.row["id"] for hit in best)
     taken.update(hit.row["id"] for hit in distinct if _matters(hit))
     missed = [hit for hit in distinct if hit.row["id"] not in taken][:NEAR_MISSES]

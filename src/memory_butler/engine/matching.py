@@ -93,7 +93,7 @@ class Match(NamedTuple):
     `deep` is its score in a deep search, None in the others, and `standing` what it and the ranks
     come to as a relevance, 0.0 to 1.0; `rerank_score` what a reranker said of it, None where none
     has read it. `relevance` is the probability that it bears on the question; None in a keyword
-    search, which knows too little.
+    search, which knows too little. `about_named`: the question names whom or what it is about.
     """
 
     memory_type: MemoryType
@@ -105,6 +105,7 @@ class Match(NamedTuple):
     standing: float = 0.0
     rerank_score: float | None = None
     relevance: float | None = None
+    about_named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +272,8 @@ async def _matches(
         scores = deep_scores(_evidence(asked, period, pointed, found, looked))
     totals = {id: one.total for id, one in scores.items()}
     best = max(totals.values(), default=0.0) or 1.0
+    borne = {} if looked is None else looked[1]
+    about_named = {id for id, one in borne.items() if one.named or one.about_named}
     matched = []
     for memory_type, some in found.items():
         for one, rrf, semantic_rank, keyword_rank in _fused(some, asked.depth):
@@ -280,7 +283,10 @@ async def _matches(
             score = scores.get(one.id)
             standing = 0.0 if score is None else _standing(rrf, totals[one.id] / best)
             ranks = (rrf, semantic_rank, keyword_rank)
-            matched.append(Match(memory_type, one, *ranks, score, standing, relevance=bears))
+            named = one.id in about_named
+            matched.append(
+                Match(memory_type, one, *ranks, score, standing, relevance=bears, about_named=named)
+            )
     return matched, _arm(found.get("fact", ()), "keyword_rank")[:DESCRIBING]
 
 
@@ -310,7 +316,8 @@ def _united(found: Sequence[Match], put: Sequence[Match]) -> list[Match]:
         known = best.get(one.found.id, one)
         better = max(known, one, key=lambda match: match.standing)
         relevance = max(known.relevance or 0.0, one.relevance or 0.0)
-        best[one.found.id] = better._replace(relevance=relevance)
+        named = known.about_named or one.about_named
+        best[one.found.id] = better._replace(relevance=relevance, about_named=named)
     return list(best.values())
 
 

@@ -33,6 +33,9 @@ from memory_butler.store.transaction import Transaction, retried, transaction
 from memory_butler.telemetry.tracing import span
 
 MATTERS_FROM: Final = 8.0  # of the importance; that of the query weightiest_facts, too
+# So much of a recall is kept for what matters most of whom it names: ten lines nearer to "a table
+# for two" must not hide the guest's allergy.
+VITAL_SHARE: Final = 0.3
 RECALLED_TYPES: tuple[MemoryType, ...] = ("fact", "rule")  # what has a confidence (C-41)
 
 
@@ -188,7 +191,12 @@ async def recall(
         return _Judged(match, order, score.rank_score, score.confidence, score)
 
     def cut(ordered: Sequence[_Judged]) -> list[_Judged]:
-        best = first_with_rules(memory, ordered, limit, lambda one: one.match.memory_type)
+        best = scoring.first_with_shares(
+            ordered,
+            limit,
+            (VITAL_SHARE, lambda one: _is_vital(one.match)),
+            (memory.config.retrieval.rules_share, lambda one: one.match.memory_type == "rule"),
+        )
         if not weighty:
             return best
         taken = {one.match.found.id for one in best}
@@ -206,12 +214,9 @@ def matters_most(importance: float | None) -> bool:
     return importance is not None and importance >= MATTERS_FROM
 
 
-def first_with_rules(
-    memory: Memory, ordered: Sequence[One], limit: int, type_of: Callable[[One], MemoryType]
-) -> list[One]:
-    """The first `limit`, with the share that is kept for rules (C-116)."""
-    share = memory.config.retrieval.rules_share
-    return scoring.first_with_share(ordered, limit, share, lambda one: type_of(one) == "rule")
+def _is_vital(match: Match) -> bool:
+    """Whether it matters most, and is about somebody or something that the question names."""
+    return match.about_named and matters_most(match.found.importance)
 
 
 class _Judged(NamedTuple):

@@ -90,7 +90,7 @@ m.id, CASE WHEN $9::integer IS NULL OR m.embedding_version_id = $9::integer
 SELECT 'episode' AS memory_type, {bearing}, m.speaker, 
        strpos(m.content, '?') > 0 OR strpos(m.content, '？') > 0 OR strpos(m.content, '؟') > 0 AS asks,
        left(m.content, 500) ~ $10::text AS of_self,
-       false AS named, m.occurred_at AS happened_at
+       false AS named, false AS about_named, m.occurred_at AS happened_at
 FROM a
 CROSS JOIN (
     SELECT {around} FROM (
@@ -107,7 +107,8 @@ JOIN episodes m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 {asked}
 SELECT 'fact' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
        $10::text IS NULL AS of_self,
-       coalesce(m.entity_id = ANY (a.entities), false) AS named, m.valid_from AS happened_at
+       coalesce(m.entity_id = ANY (a.entities), false) AS named,
+       coalesce(lower(m.subject) = ANY ($4::text[]), false) AS about_named, m.valid_from AS happened_at
 FROM a
 CROSS JOIN (
     SELECT {around} FROM (
@@ -124,7 +125,7 @@ JOIN facts m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 -- `of_self` is always false here, and $7 never NULL: each statement must use every parameter.
 {asked}
 SELECT 'rule' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
-       $10::text IS NULL AS of_self, false AS named, NULL::timestamptz AS happened_at
+       $10::text IS NULL AS of_self, false AS named, false AS about_named, NULL::timestamptz AS happened_at
 FROM a
 CROSS JOIN (
     SELECT {around} FROM (
