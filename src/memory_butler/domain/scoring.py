@@ -122,9 +122,9 @@ def composite(
 def first_with_share(
     ordered: Sequence[One], limit: int, share: float, shares: Callable[[One], bool]
 ) -> list[One]:
-    """The first `limit`, in their order, `share` of them kept for those that `shares` picks.
+    """The first `limit` in their order; `share` of the places are kept for what `shares` picks.
 
-    What of that share is not taken goes to the others (C-116).
+    Places of that share that are not taken go to the others (C-116).
     """
     sharing = [place for place, one in enumerate(ordered) if shares(one)]
     kept = sharing[: math.floor(limit * share)]

@@ -37,7 +37,7 @@ from memory_butler.operations.views import (
     Rounded,
 )
 
-# Enough of a replaced fact to see whether it should have been.
+# Characters of a replaced fact: enough to see whether it was right to replace it.
 _TOLD: Final = 300
 
 
