@@ -24,7 +24,6 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import asyncpg
 
 from bench.everyday import question, sentence
 from bench.server import machine
@@ -39,7 +38,7 @@ from memory_butler.engine.remember import store_fact
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.store import embeddings, jobs, schema
-from memory_butler.store.transaction import open_pool, prepare_connection
+from memory_butler.store.transaction import connected, open_pool, prepare_connection
 
 WARM_UP: Final = 10
 SWEEPS: Final = 20
@@ -113,8 +112,7 @@ async def _fill(memory: Memory, admin_dsn: str, tenants: int, facts: int) -> flo
     rng = random.Random(1)
     texts = [sentence(rng) for _ in range(facts)]
     vectors = await memory.embedder.embed_many(texts)
-    admin = await asyncpg.connect(admin_dsn)
-    try:
+    async with connected(admin_dsn) as admin:
         await prepare_connection(admin)
         await admin.execute(
             "CREATE TEMP TABLE seed (place integer, content text, embedding vector)"
@@ -127,8 +125,6 @@ async def _fill(memory: Memory, admin_dsn: str, tenants: int, facts: int) -> flo
             await admin.execute(LOAD, names[at : at + part], now, memory.embedding_version_id)
         await admin.execute("ANALYZE facts")
         return time.perf_counter() - began
-    finally:
-        await admin.close()
 
 
 async def _compare(memories: dict[str, Memory], tenants: int, calls: int) -> None:
@@ -173,8 +169,7 @@ async def _alternating(
 
 
 async def _empty(name: str, memory: Memory, admin_dsn: str, count: int) -> None:
-    admin = await asyncpg.connect(admin_dsn)
-    try:
+    async with connected(admin_dsn) as admin:
         before, began = await admin.fetchval(SIZE), time.perf_counter()
         await admin.execute(EMPTY, count)
         milliseconds = (time.perf_counter() - began) * 1000 / count
@@ -184,8 +179,6 @@ async def _empty(name: str, memory: Memory, admin_dsn: str, count: int) -> None:
             began = time.perf_counter()
             await jobs.tenants_with_work(memory.pool, kind, utc_now())
             asked.append(f"{kind} {(time.perf_counter() - began) * 1000:.0f} ms")
-    finally:
-        await admin.close()
     print(
         f"\n{name}: {count:,} empty tenants, {size:.0f} bytes and {milliseconds:.2f} ms each; "
         f"then a tick asks: {', '.join(asked)}"

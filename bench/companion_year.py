@@ -279,7 +279,7 @@ def talk(folder: Path) -> None:
     companion = Companion(clock, notes)
     compiler = Compiler(world["facts"], world["secrets"], notes)
     embedder = get_embedding_engine()
-    embedder.embed("the first text pays for loading the model")
+    embedder.embed_arrays(["the first text pays for loading the model"])
     with JournalFile.open(folder, "bench", "year") as file, asyncio.Runner() as runner:
         live = LiveJournal(file, policy, clock, Questions(lambda: embedder))
         desk = MaintenanceDesk(file, clock)

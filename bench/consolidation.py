@@ -22,9 +22,7 @@ import argparse
 import asyncio
 import json
 import os
-import shutil
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
@@ -39,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import asyncpg
 
-from bench.server import machine
+from bench.server import data_folder, machine
 from memory_butler.config import ConsolidationConfig, MemoryModuleConfig, Settings
 from memory_butler.domain.evidence import lexical_support, stems
 from memory_butler.domain.principals import Principal
@@ -379,13 +377,8 @@ def main() -> None:
         model=given.model, base_url=given.base_url, api_key_env=given.api_key_env
     )
     cases = read_cases(given.held_out)[: given.limit]
-    # Readable by the user that the database runs as when the benchmark is run by root.
-    folder = Path(tempfile.mkdtemp(prefix="memory-butler-bench-"))
-    folder.chmod(0o755)
-    try:
-        asyncio.run(_run(folder / "data", config, cases, narrow=given.narrow))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with data_folder() as data_dir:
+        asyncio.run(_run(data_dir, config, cases, narrow=given.narrow))
 
 
 async def _run(

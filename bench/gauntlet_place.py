@@ -17,7 +17,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import create_token
 from memory_butler.inference.language_models.port import Completion, Request, estimate_tokens
 from memory_butler.operations.operation import STRUCTURED
-from memory_butler.surfaces.http import build_app
+from memory_butler.surfaces.http import served
 from memory_butler.surfaces.listening import listen
 
 _MINIMAL: Final = {"Accept": "application/json, text/event-stream"}
@@ -139,7 +139,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def _served(memory: Memory, settings: Settings) -> AsyncIterator[str]:
-    app = build_app(replace(memory, config=settings.memory), settings)
+    app = served(replace(memory, config=settings.memory), settings).app
     listening = listen("127.0.0.1", 0)
     config = uvicorn.Config(app, ws="none", log_config=None, timeout_graceful_shutdown=2)
     try:

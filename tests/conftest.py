@@ -29,6 +29,7 @@ import psutil
 import pytest
 from hypothesis import settings
 
+from folders import open_folder
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
@@ -38,7 +39,7 @@ from memory_butler.inference.embedder import Vectors
 from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.logs import get_logger
 from memory_butler.store import embedded, embeddings, schema
-from memory_butler.store.transaction import Pool, open_pool, prepare_connection
+from memory_butler.store.transaction import Pool, connected, open_pool, prepare_connection
 
 # "Tomorrow" is that of the machine, and the tests name days.
 os.environ["TZ"] = "UTC"
@@ -205,16 +206,13 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def server() -> Iterator[embedded.Endpoint]:
     """An embedded PostgreSQL for the whole run."""
-    # Not pytest's own folder: PostgreSQL does not run as root, and that one is root's alone.
-    folder = Path(tempfile.mkdtemp(prefix="mb-test-"))
-    folder.chmod(0o755)
-    try:
-        with embedded.acquire(
+    with (
+        open_folder() as folder,
+        embedded.acquire(
             folder / "data", settings=_SETTINGS, cluster_root=folder / "clusters"
-        ) as lease:
-            yield lease.endpoint
-    finally:
-        shutil.rmtree(folder)
+        ) as lease,
+    ):
+        yield lease.endpoint
 
 
 @pytest.fixture(scope="session")
@@ -268,13 +266,10 @@ def _clone_named(template: Template, name: str) -> Database:
 async def cloned(template: Template, source: str = _TEMPLATE) -> AsyncIterator[Database]:
     """A clone of the migrated database, or of one that `stocked` made of it, gone at the end."""
     name = f"memory_test_{next(_clones)}"
-    admin = await asyncpg.connect(template.endpoint.dsn("postgres"))
-    try:
+    async with connected(template.endpoint.dsn("postgres")) as admin:
         await admin.execute(_CLONE.format(clone=name, template=source))
         yield _clone_named(template, name)
         await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
-    finally:
-        await admin.close()
 
 
 @contextmanager
@@ -287,13 +282,10 @@ def stocked(template: Template, fill: Callable[[Connection], Awaitable[None]]) -
     server = template.endpoint
 
     async def on(database: str, act: Callable[[Connection], Awaitable[object]]) -> None:
-        connection = await asyncpg.connect(server.dsn(database))
-        try:
+        async with connected(server.dsn(database)) as connection:
             if database == name:
                 await prepare_connection(connection)
             await act(connection)
-        finally:
-            await connection.close()
 
     made = _CLONE.format(clone=name, template=_TEMPLATE)
     asyncio.run(on("postgres", lambda admin: admin.execute(made)))
@@ -499,14 +491,11 @@ async def empty_database(server: embedded.Endpoint) -> AsyncIterator[Database]:
     """A database without a schema; roles that a test makes for it go with it."""
     name = f"memory_scratch_{next(_clones)}"
     roles = schema.Roles.of(name)
-    admin = await asyncpg.connect(server.dsn("postgres"))
-    try:
+    async with connected(server.dsn("postgres")) as admin:
         await schema.ensure_database(server.dsn("postgres"), name)
         yield Database(name, roles, admin_dsn=server.dsn(name), runtime_dsn="")
         await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
         await admin.execute(f"DROP ROLE IF EXISTS {roles.owner}, {roles.runtime}")
-    finally:
-        await admin.close()
 
 
 @pytest.fixture

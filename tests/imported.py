@@ -13,11 +13,11 @@ import memory_butler.app
 from memory_butler.config import Settings
 from memory_butler.inference import languages
 from memory_butler.operations.registry import OPERATIONS
-from memory_butler.surfaces.http import build_app
+from memory_butler.surfaces.http import served
 
 for _one in OPERATIONS:
     _one.output_model.model_rebuild()
-build_app(MagicMock(audit=None), Settings())
+served(MagicMock(audit=None), Settings())
 languages.language("Bom dia")
 # What is there now stays: the garbage collections of a forked process need not go through it.
 gc.collect()

@@ -31,7 +31,7 @@ from memory_butler.host.heartbeat_module import HeartbeatConfig
 from memory_butler.operations.operation import Operation
 from memory_butler.operations.registry import OPERATIONS
 from memory_butler.surfaces.cli.reference import render_cli_reference
-from memory_butler.surfaces.http import build_app
+from memory_butler.surfaces.http import served
 from memory_butler.surfaces.rest.routes import tag_of
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
@@ -405,7 +405,7 @@ def openapi_document() -> str:
     """What the server gives at /api/openapi.json: the dashboard's types are made from it."""
     # Describing needs neither a database nor a model.
     memory = Memory(cast(Any, None), cast(Any, None), 0, MemoryModuleConfig())
-    transport = httpx.ASGITransport(build_app(memory, Settings()))
+    transport = httpx.ASGITransport(served(memory, Settings()).app)
 
     async def ask() -> str:
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:

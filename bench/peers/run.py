@@ -30,7 +30,7 @@ from bench.datasets import DEFAULT_DATA, SETS, Conversation
 from bench.peers.stores import PEERS, POSTGRES_VARIABLE
 from bench.results import Result, print_tables
 from bench.retrieval import REFERENCE, run
-from bench.server import machine
+from bench.server import data_folder, machine
 from memory_butler.store import embedded
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -159,14 +159,8 @@ def _postgres(needed: bool) -> Iterator[dict[str, str]]:
     if not needed:
         yield {}
         return
-    # Readable by the user that the database runs as when the benchmark is run by root.
-    folder = Path(tempfile.mkdtemp(prefix="memory-butler-bench-"))
-    folder.chmod(0o755)
-    try:
-        with embedded.acquire(folder / "data") as lease:
-            yield {POSTGRES_VARIABLE: lease.endpoint.dsn("postgres")}
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with data_folder() as data_dir, embedded.acquire(data_dir) as lease:
+        yield {POSTGRES_VARIABLE: lease.endpoint.dsn("postgres")}
 
 
 def _run(command: list[str]) -> None:

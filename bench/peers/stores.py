@@ -66,7 +66,8 @@ class LangGraph:
         from langgraph.store.memory import InMemoryStore
 
         def embed(texts: Sequence[str]) -> list[list[float]]:
-            return engine.embed_batch(list(texts))
+            vectors: list[list[float]] = engine.embed_arrays(texts).tolist()
+            return vectors
 
         self._store: Any = InMemoryStore(
             index={"embed": embed, "dims": engine.dimensions, "fields": ["text"]}
@@ -124,7 +125,8 @@ class Mem0:
 
         class Ours(EmbeddingBase):  # type: ignore[misc]  # its library is not here to be checked
             def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-                return engine.embed(text)
+                vector: list[float] = engine.embed_arrays([text])[0].tolist()
+                return vector
 
         vectors = {
             "provider": "pgvector",

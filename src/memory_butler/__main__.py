@@ -68,7 +68,7 @@ def _model(settings: "Settings") -> None:
     from memory_butler.inference.model_files import MODEL_NAME
 
     if settings.memory.embedding_model == MODEL_NAME:
-        embedding_engine(settings.memory).embed("warm up")
+        embedding_engine(settings.memory).embed_arrays(["warm up"])
 
 
 def main() -> None:

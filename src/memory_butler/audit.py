@@ -94,7 +94,7 @@ class Break:
 
 @dataclass(slots=True)
 class Report:
-    """What was checked, and every break, in the order of the log; what may follow from one last."""
+    """What was checked, and every break in the order of the log; last what may follow from one."""
 
     tenant: str = ""
     sealed: int = 0

@@ -13,7 +13,7 @@ from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.store import embedded, embeddings, schema
-from memory_butler.store.transaction import open_pool
+from memory_butler.store.transaction import connected, open_pool
 
 _NAME = "memory_installed"
 _KEPT = "memory_to_install"
@@ -47,12 +47,9 @@ async def _remove(server: embedded.Endpoint) -> None:
 
 
 async def _on(server: embedded.Endpoint, *statements: str) -> None:
-    maintenance = await asyncpg.connect(server.dsn("postgres"))
-    try:
+    async with connected(server.dsn("postgres")) as maintenance:
         for statement in statements:
             await maintenance.execute(statement)
-    finally:
-        await maintenance.close()
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ import asyncpg
 import pytest
 
 from backup.installation import MARKER, Installation, fill, left_in, runtime, tell_two
-from conftest import NOW, Connection
+from conftest import NOW
 from memory_butler.backup.archive import checksums, pack, unpack
 from memory_butler.backup.making import Made, back_up
 from memory_butler.backup.restoring import Restored, restore
@@ -41,7 +41,7 @@ from memory_butler.engine.remember import store_fact
 from memory_butler.engine.tokens import Authenticator, create_token, revoke_token
 from memory_butler.journal.file import journal_path
 from memory_butler.store import dump, schema
-from memory_butler.store.transaction import open_pool
+from memory_butler.store.transaction import connected, open_pool
 from memory_butler.vault import keyring
 
 pytestmark = pytest.mark.anyio
@@ -99,8 +99,7 @@ async def test_what_was_backed_up_is_there_again(
     assert restored.kept_journals is not None
     assert restored.left_out == ()
     assert await _told_by(admin) == before
-    pool = await open_pool(runtime(settings))
-    try:
+    async with await open_pool(runtime(settings)) as pool:
         again = replace(memory, pool=pool)
         for tenant in ("ana", "bob"):
             hits = await recall(again, Principal(tenant), f"Which colour does {tenant} like?")
@@ -114,8 +113,6 @@ async def test_what_was_backed_up_is_there_again(
                 ]
         # What was restored goes on: a sequence stands where it stood.
         await store_fact(again, Principal("ana"), "user", "likes", "stored after the restoration")
-    finally:
-        await pool.close()
 
 
 @SEALED_OR_NOT
@@ -133,8 +130,7 @@ async def test_a_backup_is_on_disk_before_it_has_its_name(
 
 async def _write_in_its_own_way(admin: str) -> None:
     """Let a server write dates and numbers in a way of its own."""
-    connection: Connection = await asyncpg.connect(admin)
-    try:
+    async with connected(admin) as connection:
         for setting in (
             "datestyle = 'SQL, DMY'",
             "intervalstyle = 'sql_standard'",
@@ -142,17 +138,12 @@ async def _write_in_its_own_way(admin: str) -> None:
         ):
             await connection.execute(f"ALTER DATABASE {schema.database_of(admin)} SET {setting}")
         await connection.execute("UPDATE facts SET importance = 7.123456789012345")
-    finally:
-        await connection.close()
 
 
 async def _told_by(admin: str) -> tuple[Any, ...]:
-    connection: Connection = await asyncpg.connect(admin)
-    try:
+    async with connected(admin) as connection:
         asked = "SELECT min(created_at), max(importance) FROM facts WHERE content LIKE '%theremin%'"
         return tuple(await connection.fetchrow(asked))
-    finally:
-        await connection.close()
 
 
 async def test_a_full_database_is_left_alone_unless_that_is_said(
@@ -183,39 +174,30 @@ async def test_what_was_revoked_stays_so_and_what_moved_is_told(
     restored = await _restore(memory, settings, made.path, admin, replacing=True)
     assert restored.still_revoked == ("lost of ana",)
     assert restored.moved == (("bob", "/srv/b"),)
-    pool = await open_pool(runtime(settings))
-    try:
+    async with await open_pool(runtime(settings)) as pool:
         let_in = Authenticator(replace(memory, pool=pool))
         assert await let_in.principal(revoked.token) is None
         assert await let_in.principal(good.token) is not None
-    finally:
-        await pool.close()
 
 
 async def test_a_server_that_runs_is_in_the_way(installation: Installation, tmp_path: Path) -> None:
     settings, memory, admin = installation
     await fill(memory)
     made = await _backed_up(settings, tmp_path / "one.tar", admin)
-    held = await asyncpg.connect(admin)
-    try:
+    async with connected(admin):
         with pytest.raises(Conflict, match="stop the server"):
             await _restore(memory, settings, made.path, admin, replacing=True)
-    finally:
-        await held.close()
     assert not await dump.is_empty(admin)
     assert await _scratch_databases(admin) == 0
 
 
 async def _scratch_databases(admin: str) -> int:
-    connection = await asyncpg.connect(admin)
-    try:
+    async with connected(admin) as connection:
         pattern = f"{schema.database_of(admin)}\\_loading\\_%"
         count: int = await connection.fetchval(
             "SELECT count(*) FROM pg_database WHERE datname LIKE $1", pattern
         )
         return count
-    finally:
-        await connection.close()
 
 
 async def test_a_damaged_file_is_told_before_anything_is_touched(

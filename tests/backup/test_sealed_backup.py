@@ -10,11 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import pytest
 
 from backup.installation import MARKER, Installation, left_in, runtime, tell_two
-from conftest import NOW, Connection
+from conftest import NOW
 from memory_butler.backup.making import back_up
 from memory_butler.backup.restoring import Restored, restore
 from memory_butler.config import Settings
@@ -28,6 +27,7 @@ from memory_butler.erasure.scope import Target
 from memory_butler.journal import snapshots
 from memory_butler.journal.file import JournalFile
 from memory_butler.store import schema, sections
+from memory_butler.store.transaction import connected
 from memory_butler.vault import keyring
 
 pytestmark = pytest.mark.anyio
@@ -47,12 +47,9 @@ async def _restored(installation: Installation, source: Path) -> Restored:
 
 
 async def _tenants(admin_dsn: str, table: str) -> set[str]:
-    connection: Connection = await asyncpg.connect(admin_dsn)
-    try:
+    async with connected(admin_dsn) as connection:
         query = f"SELECT DISTINCT tenant_id FROM {table}"
         return {row["tenant_id"] for row in await connection.fetch(query)}
-    finally:
-        await connection.close()
 
 
 def _bytes(folder: Path) -> Iterator[tuple[Path, bytes]]:

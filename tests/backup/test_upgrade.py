@@ -21,6 +21,7 @@ from memory_butler.engine.keys import set_up
 from memory_butler.store import dump, schema
 from memory_butler.store.embedded_programs import binaries
 from memory_butler.store.migrations.run import migrate, preview
+from memory_butler.store.transaction import connected
 
 pytestmark = pytest.mark.anyio
 
@@ -150,26 +151,20 @@ async def test_a_backup_of_it_is_restored_where_there_is_no_database(
 async def _of_nobody(dsn: str) -> list[list[asyncpg.Record]]:
     """The rows of tables that have no tenant, which no count compares; of `tenants` what was there
     before it knew of moves."""
-    connection = await asyncpg.connect(dsn)
-    try:
+    async with connected(dsn) as connection:
         tables = {"tenants": "id, created_at", "embedding_versions": "*", "job_runs": "*"}
         return [
             await connection.fetch(f"SELECT {columns} FROM {name} ORDER BY 1")
             for name, columns in tables.items()
         ]
-    finally:
-        await connection.close()
 
 
 async def _sequences(dsn: str) -> dict[str, int | None]:
-    connection = await asyncpg.connect(dsn)
-    try:
+    async with connected(dsn) as connection:
         rows = await connection.fetch(
             "SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'public'"
         )
         return {row["sequencename"]: row["last_value"] for row in rows}
-    finally:
-        await connection.close()
 
 
 async def test_an_older_backup_is_refused_before_anything_is_done(
@@ -197,12 +192,9 @@ async def _set(dsn: str, revision: str) -> None:
 
 
 async def _at(dsn: str) -> str:
-    connection = await asyncpg.connect(dsn)
-    try:
+    async with connected(dsn) as connection:
         found: str = await connection.fetchval("SELECT version_num FROM alembic_version")
         return found
-    finally:
-        await connection.close()
 
 
 async def _definition(dsn: str, roles: schema.Roles) -> list[str]:

@@ -1,8 +1,6 @@
 """One installation with a running server for all tests of the command line, a tenant for each."""
 
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
@@ -11,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.installation import SECONDS, Installation, own_engine
+from folders import open_folder
 
 _tenants = count()
 
@@ -18,10 +17,8 @@ _tenants = count()
 @pytest.fixture(scope="session")
 def empty_folder() -> Iterator[Path]:
     """A folder that the database's user can reach, gone at the end."""
-    folder = Path(tempfile.mkdtemp(prefix="mb-cli-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
+    with open_folder() as folder:
+        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,12 @@
 """`move` as a person types it: two installations, each with its own embedded database."""
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from cli.installation import Installation, own_engine
+from folders import open_folder
 from memory_butler.moving.moving import Moving
 from memory_butler.store import embedded
 
@@ -15,11 +14,8 @@ from memory_butler.store import embedded
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
     """Of both, with an engine of their own."""
-    folder = Path(tempfile.mkdtemp(prefix="mb-moving-"))
-    folder.chmod(0o755)
-    with own_engine():
+    with open_folder() as folder, own_engine():
         yield folder
-    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import httpx
 import pytest
 
 from cli.installation import Installation
 from memory_butler.store import embedded
+from memory_butler.store.transaction import connected
 
 
 def mcp_call(url: str, token: str, tool: str) -> httpx.Response:
@@ -109,12 +109,9 @@ def test_a_database_of_ones_own(installation: Installation, tenant: str) -> None
 
 
 async def _look(dsn: str) -> tuple[str, int]:
-    connection = await asyncpg.connect(dsn)
-    try:
+    async with connected(dsn) as connection:
         row = await connection.fetchrow("SELECT current_user AS who, count(*) FROM rules")
         return row["who"], row["count"]
-    finally:
-        await connection.close()
 
 
 def test_database_urls_connect_as_their_role(installation: Installation, tenant: str) -> None:

@@ -34,7 +34,7 @@ from memory_butler.config import Settings
 from memory_butler.engine.distribution import distribute
 from memory_butler.engine.tokens import TOKEN_PREFIX
 from memory_butler.store import tokens
-from memory_butler.store.transaction import open_pool
+from memory_butler.store.transaction import connected, open_pool
 
 # Of 8 shards on two workers, each of which then has tenants, but for bad luck in one of 128 ways.
 TENANTS: Final = tuple(f"tenant-{number}" for number in range(8))
@@ -290,15 +290,12 @@ async def _grow(cluster: Cluster, stack: AsyncExitStack) -> int:
     """
     added = await stack.enter_async_context(cluster.with_another())
     await distribute(Settings(), cluster.coordinator.dsn())
-    connection = await asyncpg.connect(cluster.coordinator.dsn())
-    try:
+    async with connected(cluster.coordinator.dsn()) as connection:
         await connection.execute(
             "SELECT rebalance_table_shards(shard_transfer_mode:='force_logical')"
         )
         moved: int = await connection.fetchval(_SHARES, added.port)
         return moved
-    finally:
-        await connection.close()
 
 
 _PLACE: Final = """
@@ -317,13 +314,10 @@ SELECT count(*) FROM citus_shards WHERE table_name = 'facts'::regclass AND nodep
 async def _tokens(runtime_dsn: str) -> dict[str, str]:
     """A new token of each tenant."""
     made = {tenant: f"{TOKEN_PREFIX}{secrets.token_urlsafe()}" for tenant in TENANTS}
-    pool = await open_pool(runtime_dsn, max_size=1)
-    try:
+    async with await open_pool(runtime_dsn, max_size=1) as pool:
         for tenant, token in made.items():
             hashed = hashlib.sha256(token.encode()).digest()
             await tokens.create(pool, tenant, "agent", hashed, ["admin"], datetime.now(UTC), None)
-    finally:
-        await pool.close()
     return made
 
 
@@ -342,11 +336,8 @@ async def _all_answered(
 
 async def lost(coordinator: Node, report: Report) -> list[str]:
     """What was acknowledged and is not there, or is changed."""
-    connection = await asyncpg.connect(coordinator.dsn())
-    try:
+    async with connected(coordinator.dsn()) as connection:
         rows = await connection.fetch("SELECT tenant_id, id::text, content FROM facts")
-    finally:
-        await connection.close()
     there = {(row["tenant_id"], row["id"]): row["content"] for row in rows}
     return [
         f"{id} of {tenant}"

@@ -19,7 +19,6 @@ from pathlib import Path
 from signal import SIGKILL
 from typing import Final
 
-import asyncpg
 import platformdirs
 import psutil
 
@@ -32,6 +31,7 @@ from memory_butler.store.embedded_programs import (
     binaries_version,
     run,
 )
+from memory_butler.store.transaction import connected
 
 SOURCE: Final = Path(__file__).parents[3] / "shared" / "citus"
 DATABASE: Final = "butler_memory"
@@ -194,21 +194,15 @@ class Cluster:
         for node in (self.coordinator, *self.workers, self.spare):
             if not node.is_running():
                 continue
-            connection = await asyncpg.connect(node.dsn("postgres"))
-            try:
+            async with connected(node.dsn("postgres")) as connection:
                 await connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
                 await connection.execute(f"DROP ROLE IF EXISTS {roles.owner}, {roles.runtime}")
-            finally:
-                await connection.close()
 
     @staticmethod
     async def _execute(node: Node, *statements: str) -> None:
-        connection = await asyncpg.connect(node.dsn())
-        try:
+        async with connected(node.dsn()) as connection:
             for statement in statements:
                 await connection.execute(statement)
-        finally:
-            await connection.close()
 
 
 @contextmanager

@@ -3,13 +3,13 @@
 import asyncio
 from pathlib import Path
 
-import asyncpg
 import pytest
 
 from cli.installation import Answer, Installation
 from cluster.citus import DATABASE, Node
 from cluster.conftest import Prepared
 from memory_butler.store import schema
+from memory_butler.store.transaction import connected
 from store.tenant_tables import TENANT_TABLES
 
 pytestmark = pytest.mark.anyio
@@ -37,19 +37,15 @@ async def _distributed(prepared: Prepared, folder: Path, *more: str, code: int =
 
 
 async def _at(node: Node, *statements: str) -> None:
-    connection = await asyncpg.connect(node.dsn())
-    try:
+    async with connected(node.dsn()) as connection:
         for statement in statements:
             await connection.execute(statement)
-    finally:
-        await connection.close()
 
 
 async def test_a_new_database_is_distributed_once(prepared: Prepared, tmp_path: Path) -> None:
     first = await _distributed(prepared, tmp_path)
     assert "create_reference_table('public.embedding_versions')" in first.out
-    at = await asyncpg.connect(prepared.coordinator.dsn())
-    try:
+    async with connected(prepared.coordinator.dsn()) as at:
         kinds = dict(await at.fetch("SELECT table_name::text, citus_table_type FROM citus_tables"))
         assert kinds == {
             **dict.fromkeys(TENANT_TABLES, "distributed"),
@@ -58,8 +54,6 @@ async def test_a_new_database_is_distributed_once(prepared: Prepared, tmp_path: 
         shards, colocations, nodes = await at.fetchrow(_SPREAD)
         assert shards > len(TENANT_TABLES)
         assert (colocations, nodes) == (1, len(prepared.workers))
-    finally:
-        await at.close()
     again = await _distributed(prepared, tmp_path)
     assert "Every table is distributed already." in again.err
     assert again.out == ""
@@ -75,13 +69,10 @@ async def test_the_server_reads_the_catalog_as_it_is(prepared: Prepared, tmp_pat
         f"ALTER ROLE {runtime} IN DATABASE {DATABASE} RESET citus.override_table_visibility",
     )
     await _distributed(prepared, tmp_path)
-    server = await asyncpg.connect(prepared.runtime_dsn)
-    try:
+    async with connected(prepared.runtime_dsn) as server:
         assert await server.fetchval("SHOW citus.override_table_visibility") == "off"
         await server.execute("RESET ALL")  # as the pool does
         assert await server.fetchval("SHOW citus.override_table_visibility") == "off"
-    finally:
-        await server.close()
     again = await _distributed(prepared, tmp_path)
     assert "Every table is distributed already." in again.err
 
@@ -89,8 +80,7 @@ async def test_the_server_reads_the_catalog_as_it_is(prepared: Prepared, tmp_pat
 async def test_what_was_stored_before_is_spread_over_the_workers(
     prepared: Prepared, tmp_path: Path
 ) -> None:
-    at = await asyncpg.connect(prepared.coordinator.dsn())
-    try:
+    async with connected(prepared.coordinator.dsn()) as at:
         await at.execute(_STORED, TENANTS)
         await at.execute(_FACTS)
         await _distributed(prepared, tmp_path)
@@ -105,8 +95,6 @@ async def test_what_was_stored_before_is_spread_over_the_workers(
         assert sum(row[0] for row in on_workers) == len(TENANTS)
         assert sum(row[0] > 0 for row in on_workers) > 1
         assert await at.fetchval("SELECT count(*) FROM ONLY facts") == len(TENANTS)
-    finally:
-        await at.close()
 
 
 async def test_a_worker_that_was_added_is_found_to_lack_rights_and_gets_them(

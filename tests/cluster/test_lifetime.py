@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 
-import asyncpg
 import pytest
 
 from conftest import Connection, Database
@@ -41,6 +40,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_fact
 from memory_butler.store import dump, nearest_index
+from memory_butler.store.transaction import connected
 from store.tenant_tables import TENANT_TABLES
 
 pytestmark = pytest.mark.anyio
@@ -50,12 +50,9 @@ pytestmark = pytest.mark.anyio
 async def database(distributed: Database) -> AsyncIterator[Database]:
     """Instead of a clone on one machine; emptied after each test."""
     yield distributed
-    admin = await asyncpg.connect(distributed.admin_dsn)
-    try:
+    async with connected(distributed.admin_dsn) as admin:
         for table in (*TENANT_TABLES, "tokens", "tenants"):
             await admin.execute(f"DELETE FROM {table}")
-    finally:
-        await admin.close()
 
 
 async def test_a_backup_is_refused_with_what_to_do_instead(database: Database) -> None:

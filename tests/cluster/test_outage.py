@@ -98,8 +98,7 @@ _ENTITY = (
 
 
 async def test_what_a_worker_refuses_keeps_its_kind(database: Database) -> None:
-    pool = await open_pool(database.runtime_dsn, max_size=2)
-    try:
+    async with await open_pool(database.runtime_dsn, max_size=2) as pool:
         await _in_a_transaction(pool, _ENTITY.format("other"))
         with pytest.raises(IntegrityViolation, match="UniqueViolationError"):
             await _in_a_transaction(pool, _ENTITY.format("other"))
@@ -116,8 +115,6 @@ async def test_what_a_worker_refuses_keeps_its_kind(database: Database) -> None:
             waiting = _in_a_transaction(pool, f"SET LOCAL lock_timeout = 100; {changed}")
             with pytest.raises(Unavailable, match="LockNotAvailable"):
                 await waiting
-    finally:
-        await pool.close()
 
 
 async def _in_a_transaction(pool: asyncpg.Pool, sql: str) -> None:

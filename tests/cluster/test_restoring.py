@@ -1,15 +1,13 @@
 """A backup of one machine becomes a cluster; no backup takes a cluster's place."""
 
 import asyncio
-import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from cli.installation import Installation
 from cluster.citus import Cluster
+from folders import open_folder
 from memory_butler.store import dump
 
 pytestmark = pytest.mark.anyio
@@ -18,10 +16,8 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def one() -> Iterator[Installation]:
     """An installation on one machine, whose database's user can reach it."""
-    folder = Path(tempfile.mkdtemp(prefix="mb-restoring-"))
-    folder.chmod(0o755)
-    yield Installation(folder)
-    shutil.rmtree(folder)
+    with open_folder() as folder:
+        yield Installation(folder)
 
 
 async def test_a_backup_becomes_a_cluster_and_takes_no_clusters_place(

@@ -21,7 +21,13 @@ from memory_butler.engine.remember import store_fact
 from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.store import embeddings
 from memory_butler.store.queries import load
-from memory_butler.store.transaction import open_pool, prepare_connection, reading, transaction
+from memory_butler.store.transaction import (
+    connected,
+    open_pool,
+    prepare_connection,
+    reading,
+    transaction,
+)
 from scale.test_distribution import TENANTS_QUERIES
 
 pytestmark = pytest.mark.anyio
@@ -67,8 +73,7 @@ async def test_a_query_of_a_tenant_goes_to_one_shard(
 
 
 async def test_row_security_holds_on_the_machine_of_the_tenant(distributed: Database) -> None:
-    pool = await open_pool(distributed.runtime_dsn, max_size=2)
-    try:
+    async with await open_pool(distributed.runtime_dsn, max_size=2) as pool:
         for tenant in ("one", "it's", "back\\slash"):
             async with transaction(pool, tenant) as tx:
                 await tx.connection.execute(
@@ -88,8 +93,6 @@ async def test_row_security_holds_on_the_machine_of_the_tenant(distributed: Data
                             " VALUES ('somebody else', 'x', 'other')"
                         )
         assert await pool.fetchval("SELECT count(*) FROM entities") == 0
-    finally:
-        await pool.close()
 
 
 _COUNTED = "SELECT query_execution_single_shard AS one, query_execution_multi_shard AS several"
@@ -107,8 +110,7 @@ async def test_the_everyday_path_stays_on_one_machine_and_commits_plainly(
     for setting in ("log_remote_commands = on", "enable_stat_counters = on"):
         await superuser.execute(f"ALTER DATABASE {distributed.name} SET citus.{setting}")
     await superuser.execute(f"ALTER DATABASE {distributed.name} SET log_min_messages = notice")
-    pool = await open_pool(distributed.runtime_dsn, max_size=2)
-    try:
+    async with await open_pool(distributed.runtime_dsn, max_size=2) as pool:
         engine = embedder.engine
         model = engine.model_name, engine.model_version, engine.dimensions
         version = await embeddings.register(pool, *model, clock.now)
@@ -132,12 +134,7 @@ async def test_the_everyday_path_stays_on_one_machine_and_commits_plainly(
         assert "issuing COMMIT" in sent
         assert "PREPARE TRANSACTION" not in sent
         assert len(set(re.findall(r"on server \S+@127\.0\.0\.1:(\d+)", sent))) == 1
-    finally:
-        await pool.close()
     # That a change of several machines would have been seen.
-    own = await asyncpg.connect(distributed.admin_dsn)
-    try:
+    async with connected(distributed.admin_dsn) as own:
         await own.execute("UPDATE entities SET aliases = '{}'")
-    finally:
-        await own.close()
     assert "PREPARE TRANSACTION" in log.read_text()[began.st_size :]

@@ -22,6 +22,7 @@ from dashboard.browser import CHROMIUM, DESKTOP, chromium, window
 from dashboard.reading import REFUSE_TO_WRITE, unchanged
 from dashboard.serving import seed_apart, server
 from dashboard.tab import Tab, kept_tab
+from memory_butler.store.transaction import connected
 from memory_butler.surfaces.web import BUILT
 from requirements_ledger import ABSENT
 
@@ -88,8 +89,7 @@ def execute(template: Template, database: str, statement: str) -> None:
     """As the database's owner; in a thread, as Playwright keeps the loop of this one."""
 
     async def on_a_connection() -> None:
-        admin = await asyncpg.connect(template.endpoint.dsn(database))
-        try:
+        async with connected(template.endpoint.dsn(database)) as admin:
             for more in reversed(range(5)):
                 try:
                     await admin.execute(statement)
@@ -97,8 +97,6 @@ def execute(template: Template, database: str, statement: str) -> None:
                 except asyncpg.DeadlockDetectedError:  # with a job of the server beside it
                     if not more:
                         raise
-        finally:
-            await admin.close()
 
     with ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, on_a_connection()).result()

@@ -10,12 +10,9 @@ import os
 import pty
 import re
 import shlex
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -28,6 +25,7 @@ from rich.text import Text
 from dashboard.browser import DESKTOP, chromium, window
 from dashboard.screenshots import IMAGES
 from dashboard.serving import seed, server
+from folders import open_folder
 from memory_butler.config import Settings
 from memory_butler.demo.folder import mark
 
@@ -87,19 +85,8 @@ def main() -> None:
     wanted = sys.argv[1:] or ["terminal", "tour"]
     for name, record in {"terminal": _terminal, "tour": _tour}.items():
         if name in wanted:
-            with _folder() as folder:
+            with open_folder() as folder:
                 record(folder).save(IMAGES / f"{name}.webp")
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    """An empty one, readable by the user that the database runs as when root runs this."""
-    folder = Path(tempfile.mkdtemp(prefix="memory-butler-recording-"))
-    folder.chmod(0o755)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
 
 
 def _terminal(folder: Path) -> _Film:

@@ -1,9 +1,7 @@
 """Pictures of every page and of what opens over them, in both themes, for `make screenshots`."""
 
 import io
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -15,6 +13,7 @@ from dashboard.browser import DESKTOP, PHONE, chromium, window
 from dashboard.overlays import OVERLAYS, VIEWS
 from dashboard.pages import PAGES, PageShown
 from dashboard.serving import seed, server
+from folders import open_folder
 from memory_butler.config import Settings
 from memory_butler.demo.folder import mark
 
@@ -27,10 +26,7 @@ def main() -> None:
     """All pages, or those whose names are given."""
     wanted = set(sys.argv[1:])
     IMAGES.mkdir(parents=True, exist_ok=True)
-    # Readable by the user that the database runs as when this is run by root.
-    folder = Path(tempfile.mkdtemp(prefix="memory-butler-pictures-"))
-    folder.chmod(0o755)
-    try:
+    with open_folder() as folder:
         seed(Settings(data_dir=folder / "data"))
         with server("--data-dir", str(folder / "data")) as url, chromium() as browser:
             for theme in _THEMES:
@@ -43,8 +39,6 @@ def main() -> None:
                                 _picture(page, IMAGES / f"{name}{suffix}-{theme}.webp")
         if not wanted or _DEMO in wanted:
             _picture_tour(folder / "data")
-    finally:
-        shutil.rmtree(folder)
 
 
 def _picture_tour(data_dir: Path) -> None:

@@ -12,6 +12,7 @@ from conftest import Template
 from dashboard.accessibility import violations_in_both_themes
 from dashboard.asking import read
 from dashboard.conftest import COPY, execute
+from memory_butler.store.transaction import connected
 
 
 def test_damage_is_told_with_what_to_type(
@@ -51,8 +52,7 @@ def test_an_overview_that_cannot_look_for_damage_shows_the_rest(page: Page) -> N
 
 async def _damage_a_page(dsn: str) -> None:
     """As a disk does: another byte in a file, which PostgreSQL notices when it reads the page."""
-    connection = await asyncpg.connect(dsn)
-    try:
+    async with connected(dsn) as connection:
         await connection.execute("CREATE EXTENSION pg_buffercache")
         await connection.execute("CREATE TABLE spoilt AS SELECT generate_series(1, 9) AS number")
         await connection.execute("CHECKPOINT")
@@ -64,5 +64,3 @@ async def _damage_a_page(dsn: str) -> None:
             file.write(b"\xff")
         with pytest.raises(asyncpg.DataCorruptedError):
             await connection.fetchval("SELECT sum(number) FROM spoilt")
-    finally:
-        await connection.close()

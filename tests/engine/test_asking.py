@@ -1,7 +1,5 @@
 """A person's question: answered by what bears on it, with its sources; else nothing is known."""
 
-from uuid import UUID
-
 import pytest
 
 from conftest import Connection
@@ -11,40 +9,27 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
 from memory_butler.engine.remember import store_episode, store_fact
 
+from .noted import birds
 from .store_views import row
 
 pytestmark = pytest.mark.anyio
-
-BIRDS = (
-    "Robins nest in the hedge behind the shed",
-    "The blue tits eat sunflower seeds",
-    "A barn owl lives in the old barn",
-    "The heron takes fish from the pond",
-)
-
-
-async def _birds(memory: Memory, principal: Principal) -> list[UUID]:
-    return [
-        (await store_fact(memory, principal, "garden", f"note {n}", text))[0]
-        for n, text in enumerate(BIRDS)
-    ]
 
 
 async def test_an_answer_rests_on_its_lines_and_leaves_no_trace(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
-    birds = await _birds(memory, principal)
+    ids = await birds(memory, principal)
     answer = await ask(memory, principal, "Where does the owl live?")
-    assert [line.hit.row["id"] for line in answer.lines] == [birds[2]]
-    assert birds[2] not in [hit.row["id"] for hit in answer.further]
+    assert [line.hit.row["id"] for line in answer.lines] == [ids[2]]
+    assert ids[2] not in [hit.row["id"] for hit in answer.further]
     assert len(answer.lines) + len(answer.further) <= 5
-    assert (await row(admin, "facts", birds[2]))["reference_count"] == 0
+    assert (await row(admin, "facts", ids[2]))["reference_count"] == 0
 
 
 async def test_an_episode_is_the_source_of_its_line_and_no_line_of_its_own(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
-    await _birds(memory, principal)
+    await birds(memory, principal)
     said = await store_episode(memory, principal, "Ana saw an owl live in the barn", "notes")
     fact, _ = await store_fact(memory, principal, "owl", "home", "The owl lives in the tower")
     await admin.execute("UPDATE facts SET source_episode_id = $2 WHERE id = $1", fact, said)
@@ -60,12 +45,12 @@ async def test_an_episode_is_the_source_of_its_line_and_no_line_of_its_own(
 async def test_what_fades_answers_a_person_with_its_confidence(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
-    birds = await _birds(memory, principal)
-    await admin.execute("UPDATE facts SET confidence = 0.1 WHERE id = $1", birds[2])
-    assert birds[2] not in [hit.row["id"] for hit in await search(memory, principal, "barn owl")]
+    ids = await birds(memory, principal)
+    await admin.execute("UPDATE facts SET confidence = 0.1 WHERE id = $1", ids[2])
+    assert ids[2] not in [hit.row["id"] for hit in await search(memory, principal, "barn owl")]
     answer = await ask(memory, principal, "Where does the owl live?")
     best = answer.lines[0].hit
-    assert best.row["id"] == birds[2]
+    assert best.row["id"] == ids[2]
     assert best.effective_confidence == pytest.approx(0.1, abs=0.01)
 
 
@@ -73,7 +58,7 @@ async def test_what_fades_answers_a_person_with_its_confidence(
 async def test_nothing_is_known_where_nothing_bears_on_the_question(
     memory: Memory, principal: Principal, question: str
 ) -> None:
-    await _birds(memory, principal)
+    await birds(memory, principal)
     answer = await ask(memory, principal, question)
     assert answer.lines == ()
     assert len(answer.further) == NEAREST
@@ -86,6 +71,6 @@ async def test_an_empty_memory_and_an_empty_question_have_no_answer(
     memory: Memory, principal: Principal
 ) -> None:
     assert (await ask(memory, principal, "Where does the owl live?")).further == ()
-    await _birds(memory, principal)
+    await birds(memory, principal)
     answer = await ask(memory, principal, " ")
     assert (answer.lines, answer.further) == ((), ())

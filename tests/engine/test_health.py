@@ -2,8 +2,6 @@
 
 import asyncio
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +10,7 @@ import asyncpg
 import pytest
 
 from conftest import Connection, Database
+from folders import open_folder
 from memory_butler.config import Settings
 from memory_butler.domain.errors import Conflict, IntegrityViolation
 from memory_butler.engine.diagnosis import diagnose
@@ -19,7 +18,7 @@ from memory_butler.engine.health import check
 from memory_butler.engine.memory import Memory
 from memory_butler.journal.file import JournalFile
 from memory_butler.store import dump, embedded, schema
-from memory_butler.store.transaction import open_pool
+from memory_butler.store.transaction import connected, open_pool
 from memory_butler.surfaces.cli import installation
 
 pytestmark = pytest.mark.anyio
@@ -42,25 +41,18 @@ async def test_a_memory_that_cannot_be_written_is_not_ready(
         "the data directory cannot be written",
     )
     await admin.execute(f"ALTER DATABASE {database.name} SET default_transaction_read_only = on")
-    pool = await open_pool(database.runtime_dsn)
-    try:
+    async with await open_pool(database.runtime_dsn) as pool:
         read_only = await check(replace(memory, pool=pool))
-    finally:
-        await pool.close()
     assert (read_only.ready, "read" in read_only.database) == (False, True)
 
 
 @pytest.fixture(scope="module")
 def damaged() -> Iterator[Installed]:
     """An installation with a server of its own, which runs, and whose files are damaged."""
-    folder = Path(tempfile.mkdtemp(prefix="mb-damaged-"))
-    folder.chmod(0o755)
-    settings = Settings(data_dir=folder / "data", cluster_root=folder / "clusters")
-    try:
+    with open_folder() as folder:
+        settings = Settings(data_dir=folder / "data", cluster_root=folder / "clusters")
         with embedded.acquire(settings.data_dir, cluster_root=settings.cluster_root) as lease:
             yield Installed(settings, lease.endpoint)
-    finally:
-        shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("relation", ["rules", "idx_rules_search"])
@@ -73,8 +65,7 @@ async def test_damage_is_found_on_the_disk_while_a_server_has_the_page_in_memory
     await schema.ensure_database(endpoint.dsn("postgres"), name)
     dsn = endpoint.dsn(name)
     await schema.prepare(dsn)
-    connection = await asyncpg.connect(dsn)
-    try:
+    async with connected(dsn) as connection:
         await connection.execute(
             "INSERT INTO rules (tenant_id, content) SELECT 'ana', 'rule ' || n"
             " FROM generate_series(1, 500) n"
@@ -98,8 +89,6 @@ async def test_damage_is_found_on_the_disk_while_a_server_has_the_page_in_memory
             findings = await diagnose(settings, None, deep=True)
         finally:
             await asyncio.to_thread(_restore, file, kept)
-    finally:
-        await connection.close()
     told = [one for one in findings if one.name == "pages"]
     assert {one.state for one in told} == {"failed"}
     assert "damaged: restore the newest backup" in told[-1].said

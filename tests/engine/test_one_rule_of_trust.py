@@ -93,17 +93,18 @@ async def test_what_is_trusted_less_does_not_hide_what_it_repeats(
     assert (said in block.included) is not may_touch(parse_trust(level), Trust.USER_SAID)
 
 
-@pytest.mark.parametrize("changes", EDITS)
-@pytest.mark.parametrize("level", ["tool_output", "imported", "untrusted_web"])
 async def test_what_is_trusted_less_edits_nothing(
-    memory: Memory, principal: Principal, admin: Connection, changes: dict[str, Any], level: str
+    memory: Memory, principal: Principal, admin: Connection
 ) -> None:
     fact, _ = await store_fact(memory, principal, "Ana", "bank", "Banks at Good", trust="user_said")
     rule = await store_rule(memory, principal, "Pay by transfer", trust="user_said")
-    with pytest.raises(Conflict, match=f"{level} does not edit fact {fact} of trust user_said"):
-        await edit_fact(memory, principal, fact, changes | {"trust": level})
-    with pytest.raises(Conflict, match=f"{level} does not edit rule {rule} of trust user_said"):
-        await edit_rule(memory, principal, rule, {"content": "Pay Evil", "trust": level})
+    for level in ("tool_output", "imported", "untrusted_web"):
+        refusal = f"{level} does not edit {{}} {{}} of trust user_said"
+        for changes in EDITS:
+            with pytest.raises(Conflict, match=refusal.format("fact", fact)):
+                await edit_fact(memory, principal, fact, changes | {"trust": level})
+        with pytest.raises(Conflict, match=refusal.format("rule", rule)):
+            await edit_rule(memory, principal, rule, {"content": "Pay Evil", "trust": level})
     (row,) = await admin.fetch("SELECT content, validity, importance FROM facts")
     assert tuple(row) == ("Banks at Good", "active", 5.0)
     assert await admin.fetchval("SELECT content FROM rules") == "Pay by transfer"

@@ -34,12 +34,6 @@ class Mirrored:
     def __init__(self, engine: Embedder) -> None:
         self._engine = engine
 
-    def embed(self, text: str | None) -> list[float]:
-        return self._engine.embed(text)[::-1]
-
-    def embed_batch(self, texts: Sequence[str | None]) -> list[list[float]]:
-        return [self.embed(text) for text in texts]
-
     def embed_arrays(self, texts: Sequence[str | None]) -> Vectors:
         return np.ascontiguousarray(self._engine.embed_arrays(texts)[:, ::-1])
 

@@ -1,5 +1,6 @@
 """Memory keeps silent where it has nothing to say, and says what it has."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from uuid import UUID
 
@@ -16,45 +17,43 @@ from memory_butler.engine.recall import recall, search
 from memory_butler.engine.remember import store_fact, store_rule
 from memory_butler.retrieval_config import RetrievalConfig
 
+from .noted import BIRDS, birds, noted
 from .store_views import row
 
 pytestmark = pytest.mark.anyio
 
-BIRDS = (
-    "Robins nest in the hedge behind the shed",
-    "The blue tits eat sunflower seeds",
-    "A barn owl lives in the old barn",
-    "The heron takes fish from the pond",
-)
+
+async def _first(memory: Memory, principal: Principal, prompt: str) -> UUID | None:
+    """The best answer to a prompt, where there is any."""
+    hits = await recall(memory, principal, prompt)
+    return hits[0].row["id"] if hits else None
 
 
-async def _birds(memory: Memory, principal: Principal) -> list[UUID]:
-    return [
-        (await store_fact(memory, principal, "garden", f"note {n}", text))[0]
-        for n, text in enumerate(BIRDS)
-    ]
+async def _answered(
+    memory: Memory, principal: Principal, prompts: Iterable[str]
+) -> dict[str, UUID]:
+    """The best answer to each of these prompts that gets any."""
+    found = {prompt: await _first(memory, principal, prompt) for prompt in prompts}
+    return {prompt: id for prompt, id in found.items() if id is not None}
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
+async def test_what_memory_cannot_help_with_gets_nothing_and_leaves_no_trace(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    ids = await birds(memory, principal)
+    await store_rule(memory, principal, "Fill the feeder before the first frost")
+    for prompt in (
         "How do database indexes work?",
         "explain how B-tree indexes work in databases",
         "asdf qwer",
         "thanks",
         "hi, how are you today?",
         "Translate 'where is the station' into Italian",
-    ],
-)
-async def test_what_memory_cannot_help_with_gets_nothing_and_leaves_no_trace(
-    memory: Memory, principal: Principal, admin: Connection, prompt: str
-) -> None:
-    birds = await _birds(memory, principal)
-    await store_rule(memory, principal, "Fill the feeder before the first frost")
-    assert await recall(memory, principal, prompt) == []
-    block = await build_context(memory, principal, prompt, "gardener")
-    assert block.included == ()
-    for id in birds:
+    ):
+        assert await recall(memory, principal, prompt) == [], prompt
+        block = await build_context(memory, principal, prompt, "gardener")
+        assert block.included == (), prompt
+    for id in ids:
         assert (await row(admin, "facts", id))["reference_count"] == 0
 
 
@@ -74,29 +73,19 @@ SHED = (
 )
 
 
-async def _shed(memory: Memory, principal: Principal) -> list[UUID]:
-    return [
-        (await store_fact(memory, principal, "Schuppen", f"Notiz {n}", text))[0]
-        for n, text in enumerate(SHED)
-    ]
-
-
-@pytest.mark.parametrize(
-    "prompt",
-    [
+async def test_in_another_language_it_keeps_silent_too(
+    memory: Memory, principal: Principal
+) -> None:
+    await noted(memory, principal, "Schuppen", SHED)
+    prompts = (
         "Danke schön!",
         "In Ordnung, bis morgen",
         "Warum ist der Himmel blau?",
         "Wie entsteht ein Regenbogen?",
         "Was ist die Hauptstadt von Kanada?",
         "Erkläre mir die Entstehung von Gewittern",
-    ],
-)
-async def test_in_another_language_it_keeps_silent_too(
-    memory: Memory, principal: Principal, prompt: str
-) -> None:
-    await _shed(memory, principal)
-    assert await recall(memory, principal, prompt) == []
+    )
+    assert await _answered(memory, principal, prompts) == {}
 
 
 MONTHS = ("enero", "abril", "mayo", "junio", "julio", "agosto", "octubre", "noviembre")
@@ -119,25 +108,17 @@ HOME = (
 )
 
 
-@pytest.mark.parametrize(
-    ("prompt", "place"),
-    [
-        ("¿Quién es el fontanero?", 0),
-        ("¿Cómo se purga la caldera?", 1),
-        ("¿Cuándo es lo del dentista?", 2),
-        ("¿Quién pintó Las meninas?", None),
-        ("¿Qué es un agujero negro?", None),
-    ],
-)
 async def test_a_short_question_of_another_language_finds_its_fact_among_many(
-    memory: Memory, principal: Principal, prompt: str, place: int | None
+    memory: Memory, principal: Principal
 ) -> None:
-    ids = [
-        (await store_fact(memory, principal, "casa", f"nota {n}", text))[0]
-        for n, text in enumerate(HOME)
-    ]
-    hits = [hit.row["id"] for hit in await recall(memory, principal, prompt)]
-    assert hits[:1] == ([] if place is None else [ids[place]])
+    ids = await noted(memory, principal, "casa", HOME)
+    wanted = {
+        "¿Quién es el fontanero?": ids[0],
+        "¿Cómo se purga la caldera?": ids[1],
+        "¿Cuándo es lo del dentista?": ids[2],
+    }
+    others = ("¿Quién pintó Las meninas?", "¿Qué es un agujero negro?")
+    assert await _answered(memory, principal, (*wanted, *others)) == wanted
 
 
 FARM = (
@@ -160,25 +141,19 @@ FARM = (
 )
 
 
-@pytest.mark.parametrize(
-    ("prompt", "place"),
-    [
+async def test_what_has_no_word_of_a_question_of_another_language_is_not_told_beside_what_has(
+    memory: Memory, principal: Principal
+) -> None:
+    ids = await noted(memory, principal, "ferme", FARM)
+    for prompt, place in (
         ("Qui prête une remorque ?", 10),
         ("Que fait la laiterie ?", 14),
         ("Où sont les ruches ?", 15),
         ("Que veut la comptable ?", 11),
-    ],
-)
-async def test_what_has_no_word_of_a_question_of_another_language_is_not_told_beside_what_has(
-    memory: Memory, principal: Principal, prompt: str, place: int
-) -> None:
-    ids = [
-        (await store_fact(memory, principal, "ferme", f"note {n}", text))[0]
-        for n, text in enumerate(FARM)
-    ]
-    hits = [hit.row["id"] for hit in await recall(memory, principal, prompt)]
-    assert hits[0] == ids[place]
-    assert len(hits) <= 2  # seven and more where all are as near as they seem
+    ):
+        hits = [hit.row["id"] for hit in await recall(memory, principal, prompt)]
+        assert hits[:1] == [ids[place]], prompt
+        assert len(hits) <= 2, prompt  # seven and more where all are as near as they seem
 
 
 ATELIER = (
@@ -191,30 +166,17 @@ ATELIER = (
 )
 
 
-@pytest.mark.parametrize(
-    "prompt", ["光合成を説明して", "おはようございます", "海はなぜ青いのですか？"]
-)
-async def test_a_small_store_in_japanese_keeps_silent_too(
-    memory: Memory, principal: Principal, prompt: str
+async def test_a_small_store_in_japanese_tells_what_it_has_and_else_keeps_silent(
+    memory: Memory, principal: Principal
 ) -> None:
-    for n, text in enumerate(ATELIER):
-        await store_fact(memory, principal, "工房", f"メモ{n}", text)
-    assert await recall(memory, principal, prompt) == []
-
-
-@pytest.mark.parametrize(
-    ("prompt", "place"),
-    [("窯の温度は？", 1), ("粘土はどこで買うの？", 2), ("葵の陶芸教室は何曜日ですか", 0)],
-)
-async def test_a_small_store_in_japanese_tells_what_it_has(
-    memory: Memory, principal: Principal, prompt: str, place: int
-) -> None:
-    ids = [
-        (await store_fact(memory, principal, "工房", f"メモ{n}", text))[0]
-        for n, text in enumerate(ATELIER)
-    ]
-    hits = await recall(memory, principal, prompt)
-    assert hits[0].row["id"] == ids[place]
+    ids = await noted(memory, principal, "工房", ATELIER)
+    wanted = {
+        "窯の温度は？": ids[1],
+        "粘土はどこで買うの？": ids[2],
+        "葵の陶芸教室は何曜日ですか": ids[0],
+    }
+    others = ("光合成を説明して", "おはようございます", "海はなぜ青いのですか？")
+    assert await _answered(memory, principal, (*wanted, *others)) == wanted
 
 
 PUMPS = (
@@ -226,9 +188,11 @@ PUMPS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("prompt", "place"),
-    [
+async def test_a_code_finds_what_has_it_and_one_that_nothing_has_finds_nothing(
+    memory: Memory, principal: Principal
+) -> None:
+    ids = await noted(memory, principal, "plant", (*PUMPS, *BIRDS))
+    for prompt, place in (
         ("BRG-77", 0),
         ("lib/valves/pump.py", 1),
         ("PUMP_DSN", 2),
@@ -236,113 +200,71 @@ PUMPS = (
         ("pump.py", 1),
         ("c'est quoi VX-3001 ?", 4),
         ("Traceback: File '/srv/x/y.py', line 4, in read\n  raise Bad(self.code)\nBad: VX-3001", 4),
-    ],
-)
-async def test_a_code_finds_what_has_it(
-    memory: Memory, principal: Principal, prompt: str, place: int
-) -> None:
-    ids = [
-        (await store_fact(memory, principal, "plant", f"note {n}", text))[0]
-        for n, text in enumerate((*PUMPS, *BIRDS))
-    ]
-    hits = [hit.row["id"] for hit in await recall(memory, principal, prompt)]
-    assert hits[0] == ids[place]
-    assert not set(hits) & set(ids[len(PUMPS) :])
+    ):
+        hits = [hit.row["id"] for hit in await recall(memory, principal, prompt)]
+        assert hits[:1] == [ids[place]], prompt
+        assert not set(hits) & set(ids[len(PUMPS) :]), prompt
+    unknown = ("BRG-78", "VX-3002", "lib/doors/lock.py", "7d1f00c")
+    assert await _answered(memory, principal, unknown) == {}
 
 
-@pytest.mark.parametrize(
-    ("prompt", "place"),
-    [("What is due on December 11?", 0), ("what happens on 18 December?", 1)],
-)
 async def test_a_day_finds_what_has_its_date_in_figures(
-    memory: Memory, principal: Principal, prompt: str, place: int
+    memory: Memory, principal: Principal
 ) -> None:
     dated = ("The tax return is due on 2026-12-11", "The ponds are frozen from 2026-12-18 on")
-    ids = [
-        (await store_fact(memory, principal, "plant", f"note {n}", text))[0]
-        for n, text in enumerate((*dated, *PUMPS, *BIRDS))
-    ]
-    hits = [hit.row["id"] for hit in await recall(memory, principal, prompt)]
-    assert hits[:1] == [ids[place]]
+    ids = await noted(memory, principal, "plant", (*dated, *PUMPS, *BIRDS))
+    wanted = {"What is due on December 11?": ids[0], "what happens on 18 December?": ids[1]}
+    assert await _answered(memory, principal, wanted) == wanted
 
 
-@pytest.mark.parametrize(
-    ("prompt", "told"),
-    [
-        ("What is planned for October?", True),
-        ("What is on that Thursday?", True),
-        ("Who walks with me?", True),
-        ("Who was born in December?", False),
-        ("Could you explain to me what a tide is?", False),
-    ],
-)
 async def test_a_month_a_weekday_or_the_asker_that_memory_knows_is_its_matter(
-    memory: Memory, principal: Principal, prompt: str, told: bool
+    memory: Memory, principal: Principal
 ) -> None:
     plans = (
         "The harvest supper takes place in the village hall on 17 October 2027",
         "The chimney sweep comes on Thursday afternoon",
         "Walks along the canal with Henrike before breakfast",
     )
-    ids = {
-        (await store_fact(memory, principal, "user", f"note {n}", text))[0]
-        for n, text in enumerate(plans)
-    }
-    for n, text in enumerate((*PUMPS, *BIRDS)):
-        await store_fact(memory, principal, "plant", f"note {n}", text)
-    hits = [hit.row["id"] for hit in await recall(memory, principal, prompt)]
-    assert hits[:1] == [id for id in ids if id in hits[:1]]
-    assert bool(hits) is told
+    ids = await noted(memory, principal, "user", plans)
+    await noted(memory, principal, "plant", (*PUMPS, *BIRDS))
+    wanted = ("What is planned for October?", "What is on that Thursday?", "Who walks with me?")
+    others = ("Who was born in December?", "Could you explain to me what a tide is?")
+    answered = await _answered(memory, principal, (*wanted, *others))
+    assert set(answered) == set(wanted)
+    assert set(answered.values()) <= set(ids)
 
 
-@pytest.mark.parametrize("prompt", ["BRG-78", "VX-3002", "lib/doors/lock.py", "7d1f00c"])
-async def test_a_code_that_nothing_has_finds_nothing(
-    memory: Memory, principal: Principal, prompt: str
-) -> None:
-    for n, text in enumerate((*PUMPS, *BIRDS)):
-        await store_fact(memory, principal, "plant", f"note {n}", text)
-    assert await recall(memory, principal, prompt) == []
-
-
-@pytest.mark.parametrize(
-    ("prompt", "place"),
-    [("Wo hängt die Schaufel?", 0), ("Wann wird der Rasen gemäht?", 9)],
-)
 async def test_in_another_language_it_does_not_tell_all_it_has(
-    memory: Memory, principal: Principal, prompt: str, place: int
+    memory: Memory, principal: Principal
 ) -> None:
-    shed = await _shed(memory, principal)
-    hits = await recall(memory, principal, prompt)
-    assert shed[place] == hits[0].row["id"]
-    assert len(hits) <= len(SHED) / 2
+    shed = await noted(memory, principal, "Schuppen", SHED)
+    for prompt, place in (("Wo hängt die Schaufel?", 0), ("Wann wird der Rasen gemäht?", 9)):
+        hits = [hit.row["id"] for hit in await recall(memory, principal, prompt)]
+        assert hits[:1] == [shed[place]], prompt
+        assert len(hits) <= len(SHED) / 2, prompt
 
 
-@pytest.mark.parametrize(
-    ("prompt", "place"),
-    [
+async def test_what_memory_has_is_told(memory: Memory, principal: Principal) -> None:
+    ids = await birds(memory, principal)
+    for prompt, place in (
         ("Which seeds do the blue tits eat?", 1),
         ("owl", 2),
         ("where does the owl live", 2),
         ("what eats the fish in our pond?", 3),
-    ],
-)
-async def test_what_memory_has_is_told(
-    memory: Memory, principal: Principal, prompt: str, place: int
-) -> None:
-    birds = await _birds(memory, principal)
-    hits = await recall(memory, principal, prompt)
-    assert birds[place] in [hit.row["id"] for hit in hits]
-    block = await build_context(memory, principal, prompt, "gardener")
-    assert birds[place] in block.included
+    ):
+        hits = await recall(memory, principal, prompt)
+        assert ids[place] in [hit.row["id"] for hit in hits], prompt
+        block = await build_context(memory, principal, prompt, "gardener")
+        assert ids[place] in block.included, prompt
 
 
 async def test_a_fact_that_bears_on_a_question_brings_in_no_rule_that_does_not(
     memory: Memory, principal: Principal
 ) -> None:
-    birds = await _birds(memory, principal)
+    ids = await birds(memory, principal)
     rule = await store_rule(memory, principal, "Quote prices without tax to business customers")
     hits = [hit.row["id"] for hit in await recall(memory, principal, "where does the owl live")]
-    assert hits == [birds[2]]
+    assert hits == [ids[2]]
     block = await build_context(memory, principal, "where does the owl live", "gardener")
     assert rule not in block.included
     hits = [hit.row["id"] for hit in await recall(memory, principal, "quote a price for the owl")]
@@ -352,10 +274,10 @@ async def test_a_fact_that_bears_on_a_question_brings_in_no_rule_that_does_not(
 async def test_a_topic_without_a_word_of_theirs_finds_them_all(
     memory: Memory, principal: Principal
 ) -> None:
-    birds = await _birds(memory, principal)
+    ids = await birds(memory, principal)
     hits = await recall(memory, principal, "birds")
     assert len(hits) >= 3
-    assert {hit.row["id"] for hit in hits} <= set(birds)
+    assert {hit.row["id"] for hit in hits} <= set(ids)
 
 
 SOFTWARE = {
@@ -371,19 +293,17 @@ SOFTWARE = {
 }
 
 
-@pytest.mark.parametrize(
-    ("topic", "known"), [("grafana", "grafana_link"), ("helm", "rollback"), ("mTLS", "auth")]
-)
 async def test_a_topic_of_one_word_finds_what_is_about_it(
-    memory: Memory, principal: Principal, topic: str, known: str
+    memory: Memory, principal: Principal
 ) -> None:
     ids = {
         name: (await store_fact(memory, principal, "service", name, text))[0]
         for name, text in SOFTWARE.items()
     }
-    hits = await recall(memory, principal, topic)
-    assert [hit.row["id"] for hit in hits] == [ids[known]]
-    assert (hits[0].relevance or 0) > 0.5  # less than 0.4 by nearness and words alone
+    for topic, known in (("grafana", "grafana_link"), ("helm", "rollback"), ("mTLS", "auth")):
+        hits = await recall(memory, principal, topic)
+        assert [hit.row["id"] for hit in hits] == [ids[known]], topic
+        assert (hits[0].relevance or 0) > 0.5  # less than 0.4 by nearness and words alone
     assert await recall(memory, principal, "next") == []  # one has the word, and is about another
 
 
@@ -403,23 +323,23 @@ async def test_a_store_of_one_memory_answers_its_own_question_and_no_other(
 
 
 async def test_zero_leaves_nothing_out(memory: Memory, principal: Principal) -> None:
-    birds = await _birds(memory, principal)
+    ids = await birds(memory, principal)
     hits = await recall(memory, principal, "asdf qwer", min_relevance=0)
-    assert {hit.row["id"] for hit in hits} == set(birds)
+    assert {hit.row["id"] for hit in hits} == set(ids)
     block = await build_context(memory, principal, "asdf qwer", "gardener", min_relevance=0)
-    assert set(block.included) == set(birds)
+    assert set(block.included) == set(ids)
     off = replace(memory, config=MemoryModuleConfig(retrieval=RetrievalConfig(min_relevance=0)))
-    assert len(await recall(off, principal, "asdf qwer")) == len(birds)
+    assert len(await recall(off, principal, "asdf qwer")) == len(ids)
 
 
 async def test_a_search_leaves_nothing_out_unless_asked_and_says_how_relevant_each_is(
     memory: Memory, principal: Principal
 ) -> None:
-    birds = await _birds(memory, principal)
+    ids = await birds(memory, principal)
     hits = await search(memory, principal, "where does the owl live")
-    assert {hit.row["id"] for hit in hits} == set(birds)
+    assert {hit.row["id"] for hit in hits} == set(ids)
     relevant = {hit.row["id"] for hit in hits if (hit.relevance or 0) >= 0.3}
-    assert relevant == {birds[2]}
+    assert relevant == {ids[2]}
     assert all(hit.explain()["relevance_probability"] == hit.relevance for hit in hits)
     asked = await search(memory, principal, "where does the owl live", min_relevance=0.3)
     assert {hit.row["id"] for hit in asked} == relevant
@@ -430,7 +350,7 @@ async def test_a_search_leaves_nothing_out_unless_asked_and_says_how_relevant_ea
 async def test_words_alone_cannot_tell_what_is_relevant(
     memory: Memory, principal: Principal
 ) -> None:
-    await _birds(memory, principal)
+    await birds(memory, principal)
     (hit,) = await search(memory, principal, "owl", mode="keyword")
     assert hit.relevance is None
     with pytest.raises(InvalidInput, match="min_relevance"):

@@ -215,10 +215,10 @@ async def test_an_agent_that_tells_the_key_does_not_store_it(
     assert "[masked: unmask key" in retold.new.content
 
 
-@pytest.mark.parametrize("given", ["", "x", "a" * 25, "a" * 27, "1" * 26, "é" * 26, "-" * 26])
-async def test_what_is_no_key_is_refused(memory: Memory, principal: Principal, given: str) -> None:
-    with pytest.raises(InvalidInput, match="not an unmask key"):
-        await unmask(memory, principal, given)
+async def test_what_is_no_key_is_refused(memory: Memory, principal: Principal) -> None:
+    for given in ("", "x", "a" * 25, "a" * 27, "1" * 26, "é" * 26, "-" * 26):
+        with pytest.raises(InvalidInput, match="not an unmask key"):
+            await unmask(memory, principal, given)
 
 
 async def test_another_tenant_cannot_use_the_key(

@@ -168,7 +168,7 @@ def test_without_its_model_words_must_do(
         def embed_arrays(self, _: object) -> Vectors:
             raise Unavailable("no model")
 
-    live = LiveJournal(file, POLICY, clock, Questions(Away))  # type: ignore[arg-type]
+    live = LiveJournal(file, POLICY, clock, Questions(Away))
     talk(live, clock)
     embed_new(file, POLICY, embedding_engine)
     assert found(live, "kittens") == ["My sister adopted two kittens"]

@@ -15,22 +15,20 @@ import contextlib
 import copy
 import os
 import random
-import shutil
 import signal
 import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import asyncpg
 import httpx
 
+from folders import open_folder
 from memory_butler.operations.operation import STRUCTURED
 from memory_butler.store import embedded, schema
+from memory_butler.store.transaction import connected
 from reliability.invariants import Acknowledged, violations
 
 CLIENTS: Final = 6
@@ -344,24 +342,10 @@ async def _examine(data_dir: Path, known: Acknowledged) -> list[str]:
     before = copy.deepcopy(known)
     lease = await asyncio.to_thread(embedded.acquire, data_dir)
     try:
-        connection = await asyncpg.connect(lease.endpoint.dsn(schema.DATABASE))
-        try:
+        async with connected(lease.endpoint.dsn(schema.DATABASE)) as connection:
             return await violations(connection, data_dir, before, known)
-        finally:
-            await connection.close()
     finally:
         await asyncio.to_thread(lease.release)
-
-
-@contextlib.contextmanager
-def new_data_dir() -> Iterator[Path]:
-    """A folder that PostgreSQL's user can reach, gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="mb-crash-"))
-    folder.chmod(0o755)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
 
 
 async def _main() -> int:
@@ -370,7 +354,7 @@ async def _main() -> int:
     parser.add_argument("--seconds", type=float, default=7200.0, help="End after so long.")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))  # noqa: S311
     given = parser.parse_args()
-    with new_data_dir() as folder:
+    with open_folder() as folder:
         log = folder / "server.log"
         try:
             report = await crash(folder / "data", given.seed, given.kills, log, given.seconds)

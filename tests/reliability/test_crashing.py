@@ -7,20 +7,21 @@ from pathlib import Path
 import pytest
 
 from conftest import Connection
+from folders import open_folder
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.feedback import rule_helped
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.journal.file import journal_path
-from reliability.crashing import crash, new_data_dir
+from reliability.crashing import crash
 from reliability.invariants import Acknowledged, violations
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_what_was_answered_survives_two_kills() -> None:
-    with new_data_dir() as folder:
+    with open_folder() as folder:
         report = await crash(folder / "data", 5, 2, folder / "server.log")
         assert report.found == [], "\n".join(report.lines())
     assert report.kills == {"server": 1, "database": 1}

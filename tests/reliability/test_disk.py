@@ -26,7 +26,7 @@ from memory_butler.journal.file import JournalFile
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.store import embedded, embeddings, schema
-from memory_butler.store.transaction import open_pool
+from memory_butler.store.transaction import connected, open_pool
 
 MountOf = Callable[[int], Path]
 
@@ -172,11 +172,8 @@ async def _opened(
 
 async def _kept(lease: embedded.Lease) -> set[UUID]:
     """The ids of the episodes that the database holds."""
-    connection = await asyncpg.connect(lease.endpoint.dsn("memory"))
-    try:
+    async with connected(lease.endpoint.dsn("memory")) as connection:
         return {row["id"] for row in await connection.fetch("SELECT id FROM episodes")}
-    finally:
-        await connection.close()
 
 
 def _end(pid_file: Path) -> None:

@@ -1,14 +1,13 @@
 """A PostgreSQL and a streaming standby of it, by the embedded server's own programs."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
+from folders import open_folder
 from memory_butler.store import embedded
 from memory_butler.store.embedded_cluster import reachable_binaries, server_user
 from memory_butler.store.embedded_postmaster import PORT
@@ -63,10 +62,8 @@ class Pair:
 @contextmanager
 def streaming() -> Iterator[Pair]:
     """A new primary without databases of ours; the standby is made by `copy` and `start`."""
-    folder = Path(tempfile.mkdtemp(prefix="mb-pair-"))
-    folder.chmod(0o755)
-    root = folder / "clusters"
-    try:
+    with open_folder() as folder:
+        root = folder / "clusters"
         with embedded.acquire(folder / "data", settings=_SETTINGS, cluster_root=root) as lease:
             user = server_user(lease.endpoint.socket_dir)
             standby = folder / "standby"
@@ -74,5 +71,3 @@ def streaming() -> Iterator[Pair]:
             if user is not None:
                 os.chown(standby, user.uid, user.gid)
             yield Pair(lease.endpoint, standby, reachable_binaries(user, root), user)
-    finally:
-        shutil.rmtree(folder)

@@ -21,7 +21,7 @@ from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.store import embeddings, replica, schema
 from memory_butler.store.replica import Lost, replica_of
-from memory_butler.store.transaction import open_pool
+from memory_butler.store.transaction import connected, open_pool
 from memory_butler.telemetry import metrics
 from scale.standby import Pair, streaming
 
@@ -170,11 +170,8 @@ async def test_the_standby_shows_nobody_what_is_another_tenants(
     before = reads("standby")
     assert await contents(memory, Principal("theirs"), "the door code") == []
     assert reads("standby") > before
-    nobody = await asyncpg.connect(pair[0].at_standby(pair[1]))
-    try:
+    async with connected(pair[0].at_standby(pair[1])) as nobody:
         assert await nobody.fetchval("SELECT count(*) FROM facts") == 0
-    finally:
-        await nobody.close()
 
 
 async def test_the_primary_answers_while_the_standby_is_away(
@@ -220,8 +217,7 @@ async def test_what_is_no_standby_of_the_primary_is_refused(
     pair: tuple[Pair, str], template: Template
 ) -> None:
     """Itself, and a database that was made elsewhere: from neither would writes be read."""
-    pool = await open_pool(pair[1])
-    try:
+    async with await open_pool(pair[1]) as pool:
         for dsn in (pair[1], template.runtime_dsn):
             with pytest.raises(ConfigurationError, match="no streaming standby"):
                 async with replica_of(pool, dsn, 2):
@@ -230,5 +226,3 @@ async def test_what_is_no_standby_of_the_primary_is_refused(
         with pytest.raises(ConfigurationError, match="is a superuser"):
             async with replica_of(pool, bypassing, 2):
                 raise AssertionError("it was taken")
-    finally:
-        await pool.close()

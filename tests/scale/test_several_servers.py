@@ -10,6 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from conftest import Database
+from memory_butler.store.transaction import connected
 from scale.conftest import SERVERS
 from scale.fleet import Fleet
 
@@ -60,16 +61,13 @@ async def test_every_connection_is_of_a_role_that_row_security_holds(
 ) -> None:
     async with fleet.rest(0) as rest:
         assert (await rest.get("/readyz")).status_code == 200
-    admin = await asyncpg.connect(shared.admin_dsn)
-    try:
+    async with connected(shared.admin_dsn) as admin:
         roles = await admin.fetch(
             "SELECT DISTINCT usename, rolsuper OR rolbypassrls AS free FROM pg_stat_activity"
             " JOIN pg_roles ON rolname = usename"
             " WHERE datname = $1 AND application_name = 'memory-butler'",
             shared.name,
         )
-    finally:
-        await admin.close()
     assert [tuple(role) for role in roles] == [(shared.roles.runtime, False)]
 
 
@@ -123,8 +121,7 @@ async def _messages(answer: httpx.Response) -> AsyncIterator[str]:
 @pytest.mark.requirement("SCH-02")
 async def test_each_tick_runs_on_one_of_the_servers(fleet: Fleet, shared: Database) -> None:
     """What the processes say they ran, added up, is what the database says was due."""
-    admin = await asyncpg.connect(shared.admin_dsn)
-    try:
+    async with connected(shared.admin_dsn) as admin:
         async with asyncio.timeout(30):
             while await _ended(admin) < TICKS:  # noqa: ASYNC110 (nothing tells of it)
                 await asyncio.sleep(0.1)
@@ -133,8 +130,6 @@ async def test_each_tick_runs_on_one_of_the_servers(fleet: Fleet, shared: Databa
         after = await admin.fetchval(
             "SELECT count(*) FROM job_runs WHERE job = 'decay_sweep' AND status <> 'skipped'"
         )
-    finally:
-        await admin.close()
     assert before <= ran <= after
 
 
@@ -163,11 +158,8 @@ async def test_the_others_go_on_when_a_server_is_killed(fleet: Fleet, shared: Da
         fleet.processes[0].kill()
         found = await second.get(f"/api/memory/rules/{stored['id']}")
         assert found.status_code == 200
-    admin = await asyncpg.connect(shared.admin_dsn)
-    try:
+    async with connected(shared.admin_dsn) as admin:
         ended = await _ended(admin)
         async with asyncio.timeout(30):
             while await _ended(admin) <= ended:  # noqa: ASYNC110 (nothing tells of it)
                 await asyncio.sleep(0.1)
-    finally:
-        await admin.close()

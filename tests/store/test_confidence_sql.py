@@ -35,9 +35,9 @@ FROM unnest($1::float8[], $2::float8[], $3::timestamptz[])
 @pytest.mark.requirement("DEC-01", "DEC-02", "DEC-03")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cases=cases)
-async def test_sql_and_python_agree(admin: Connection, cases: list[Case]) -> None:
+async def test_sql_and_python_agree(sql: Connection, cases: list[Case]) -> None:
     columns = [list(column) for column in zip(*cases, strict=True)]
-    found = [row[0] for row in await admin.fetch(BATCH, *columns, NOW)]
+    found = [row[0] for row in await sql.fetch(BATCH, *columns, NOW)]
     for case, in_sql in zip(cases, found, strict=True):
         assert math.isclose(
             in_sql, effective_confidence(*case, NOW), rel_tol=1e-9, abs_tol=1e-250

@@ -16,6 +16,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from folders import open_folder
 from memory_butler.domain.errors import ConfigurationError, Conflict, Unavailable
 from memory_butler.store import (
     embedded,
@@ -24,6 +25,7 @@ from memory_butler.store import (
     embedded_programs,
     embedded_settings,
 )
+from memory_butler.store.transaction import connected
 
 ROOT = os.geteuid() == 0
 needs_root = pytest.mark.skipif(not ROOT, reason="only root drops to another user")
@@ -56,10 +58,8 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="module")
 def cluster_root() -> Iterator[Path]:
     """A folder that the server's user can reach, unlike pytest's own, which are root's alone."""
-    folder = Path(tempfile.mkdtemp(prefix="mb-test-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
+    with open_folder() as folder:
+        yield folder
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -134,11 +134,8 @@ def innocent() -> Iterator[subprocess.Popen[bytes]]:
 
 def query(lease: embedded.Lease, sql: str) -> object:
     async def ask() -> object:
-        connection = await asyncpg.connect(lease.endpoint.dsn("postgres"), timeout=10)
-        try:
+        async with connected(lease.endpoint.dsn("postgres")) as connection:
             return await connection.fetchval(sql)
-        finally:
-            await connection.close()
 
     return asyncio.run(ask())
 

@@ -47,34 +47,34 @@ SELECT coalesce(bool_or(words_of($1) @@ term), false) FROM unnest(terms_of($2)) 
 
 
 @pytest.mark.parametrize("text", ENGLISH)
-async def test_an_unmarked_text_has_the_words_of_english(admin: Connection, text: str) -> None:
-    assert await admin.fetchval("SELECT words_of($1) = to_tsvector('english', $1)", text)
-    assert await admin.fetchval("SELECT every_term($1) = plainto_tsquery('english', $1)", text)
+async def test_an_unmarked_text_has_the_words_of_english(sql: Connection, text: str) -> None:
+    assert await sql.fetchval("SELECT words_of($1) = to_tsvector('english', $1)", text)
+    assert await sql.fetchval("SELECT every_term($1) = plainto_tsquery('english', $1)", text)
     terms = "SELECT array_agg(term::text ORDER BY term::text) FROM unnest(terms_of($1)) t (term)"
-    lexemes = await admin.fetchval("SELECT tsvector_to_array(to_tsvector('english', $1))", text)
-    assert len(await admin.fetchval(terms, text) or []) == len(lexemes)
+    lexemes = await sql.fetchval("SELECT tsvector_to_array(to_tsvector('english', $1))", text)
+    assert len(await sql.fetchval(terms, text) or []) == len(lexemes)
 
 
 @pytest.mark.parametrize(("languages", "text", "of_question", "question"), MEETING)
 async def test_forms_of_a_word_meet(
-    admin: Connection, languages: list[str], text: str, of_question: list[str], question: str
+    sql: Connection, languages: list[str], text: str, of_question: list[str], question: str
 ) -> None:
     pair = marked(text, languages), marked(question, of_question)
-    assert await admin.fetchval(EVERY, *pair)
-    assert await admin.fetchval(ANY, *pair)
+    assert await sql.fetchval(EVERY, *pair)
+    assert await sql.fetchval(ANY, *pair)
 
 
 @pytest.mark.parametrize(("languages", "text", "of_question", "question"), APART)
 async def test_small_words_and_other_words_do_not(
-    admin: Connection, languages: list[str], text: str, of_question: list[str], question: str
+    sql: Connection, languages: list[str], text: str, of_question: list[str], question: str
 ) -> None:
     pair = marked(text, languages), marked(question, of_question)
-    assert not await admin.fetchval(EVERY, *pair)
-    assert not await admin.fetchval(ANY, *pair)
+    assert not await sql.fetchval(EVERY, *pair)
+    assert not await sql.fetchval(ANY, *pair)
 
 
-async def test_each_word_of_a_question_is_one_term(admin: Connection) -> None:
-    terms = await admin.fetchval("SELECT terms_of($1)::text[]", marked("die Wälder", ["german"]))
+async def test_each_word_of_a_question_is_one_term(sql: Connection) -> None:
+    terms = await sql.fetchval("SELECT terms_of($1)::text[]", marked("die Wälder", ["german"]))
     assert terms == ["'wald' | 'walder' | 'wälder'"]
 
 
@@ -87,27 +87,27 @@ NOT_QUITE_WORDS = [
 
 
 @pytest.mark.parametrize("text", NOT_QUITE_WORDS)
-async def test_accents_alone_and_words_that_grow_do_no_harm(admin: Connection, text: str) -> None:
+async def test_accents_alone_and_words_that_grow_do_no_harm(sql: Connection, text: str) -> None:
     one = marked(text, ["german"])
-    has_words = await admin.fetchval("SELECT length(words_of($1)) > 0", one)
-    assert await admin.fetchval(EVERY, one, one) is has_words
-    assert await admin.fetchval(ANY, one, one) is has_words
-    assert await admin.fetchval("SELECT words_of($1) @@ prefix_terms($2)", one, text) is has_words
+    has_words = await sql.fetchval("SELECT length(words_of($1)) > 0", one)
+    assert await sql.fetchval(EVERY, one, one) is has_words
+    assert await sql.fetchval(ANY, one, one) is has_words
+    assert await sql.fetchval("SELECT words_of($1) @@ prefix_terms($2)", one, text) is has_words
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.characters(exclude_characters="\0\x1f", exclude_categories=["Cs"])))
-async def test_any_marked_text_can_be_stored_and_asked(admin: Connection, text: str) -> None:
+async def test_any_marked_text_can_be_stored_and_asked(sql: Connection, text: str) -> None:
     one = marked(text, ["german", "simple"])
-    has_words = await admin.fetchval("SELECT length(words_of($1)) > 0", one)
-    assert await admin.fetchval(EVERY, one, one) is has_words
+    has_words = await sql.fetchval("SELECT length(words_of($1)) > 0", one)
+    assert await sql.fetchval(EVERY, one, one) is has_words
 
 
 @pytest.mark.parametrize("text", NASTY)
-async def test_nasty_marked_texts_match_themselves(admin: Connection, text: str) -> None:
+async def test_nasty_marked_texts_match_themselves(sql: Connection, text: str) -> None:
     one = marked(text.replace("\x1f", " "), ["french"])
-    has_words = await admin.fetchval("SELECT length(words_of($1)) > 0", one)
-    assert await admin.fetchval(EVERY, one, one) is has_words
+    has_words = await sql.fetchval("SELECT length(words_of($1)) > 0", one)
+    assert await sql.fetchval(EVERY, one, one) is has_words
 
 
 TYPED = [
@@ -121,8 +121,8 @@ TYPED = [
 
 @pytest.mark.parametrize(("languages", "text", "typed"), TYPED)
 async def test_a_filter_finds_unfinished_words_of_any_language(
-    admin: Connection, languages: list[str], text: str, typed: str
+    sql: Connection, languages: list[str], text: str, typed: str
 ) -> None:
     query = "SELECT words_of($1) @@ prefix_terms($2)"
-    assert await admin.fetchval(query, marked(text, languages), typed)
-    assert not await admin.fetchval(query, marked(text, languages), f"{typed} nothing")
+    assert await sql.fetchval(query, marked(text, languages), typed)
+    assert not await sql.fetchval(query, marked(text, languages), f"{typed} nothing")

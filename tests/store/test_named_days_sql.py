@@ -2,9 +2,9 @@
 
 from datetime import date
 
-import asyncpg
 import pytest
 
+from conftest import Connection
 from memory_butler.domain.named_days import besides, is_weekly_on, names_one_of, sought
 from memory_butler.domain.wording import marked, with_parts
 from memory_butler.domain.written_dates import Days
@@ -37,8 +37,8 @@ CASES = [
 
 
 @pytest.mark.parametrize(("days", "text"), CASES)
-async def test_what_names_a_day_is_found(admin: asyncpg.Connection, days: Days, text: str) -> None:
-    assert await _found(admin, days, text, text, {})
+async def test_what_names_a_day_is_found(sql: Connection, days: Days, text: str) -> None:
+    assert await _found(sql, days, text, text, {})
 
 
 @pytest.mark.parametrize(
@@ -52,17 +52,17 @@ async def test_what_names_a_day_is_found(admin: asyncpg.Connection, days: Days, 
     ],
 )
 async def test_what_names_a_day_in_another_language_is_found(
-    admin: asyncpg.Connection, text: str, language: str, calendar: dict[str, str]
+    sql: Connection, text: str, language: str, calendar: dict[str, str]
 ) -> None:
-    assert await _found(admin, DAY, text, marked(with_parts(text), [language]), calendar)
+    assert await _found(sql, DAY, text, marked(with_parts(text), [language]), calendar)
 
 
 async def _found(
-    admin: asyncpg.Connection, days: Days, text: str, worded: str, calendar: dict[str, str]
+    sql: Connection, days: Days, text: str, worded: str, calendar: dict[str, str]
 ) -> bool:
     assert names_one_of(days, text, calendar) or is_weekly_on(days, text, calendar)
     queries = [sought(days, calendar), *besides(days, calendar)]
-    found: bool = await admin.fetchval(
+    found: bool = await sql.fetchval(
         "SELECT bool_or(words_of($1) @@ to_tsquery('english', q)) FROM unnest($2::text[]) q",
         worded if worded != text else with_parts(text),
         queries,

@@ -1,14 +1,14 @@
 """The parts by which a compound of a question is borne."""
 
-import asyncpg
 import pytest
 
+from conftest import Connection
 from memory_butler.domain.wording import marked
 
 pytestmark = pytest.mark.anyio
 
 _BORNE = """
-SELECT bool_or(words_of($1) @@ term) FROM unnest(terms_and_parts($2)) AS t (term)
+SELECT bool_or(words_of($1) @@ term) FROM words_and_terms($2) a, unnest(a.terms) AS t (term)
 """
 
 
@@ -40,23 +40,27 @@ SELECT bool_or(words_of($1) @@ term) FROM unnest(terms_and_parts($2)) AS t (term
     ],
 )
 async def test_a_compound_is_borne_by_its_parts(
-    admin: asyncpg.Connection, language: str, memory: str, word: str, borne: bool
+    sql: Connection, language: str, memory: str, word: str, borne: bool
 ) -> None:
     said = (marked(memory, [language]), marked(word, [language]))
-    assert await admin.fetchval(_BORNE, *said) is borne
+    assert await sql.fetchval(_BORNE, *said) is borne
 
 
-async def test_words_that_are_no_compounds_stay_as_they_are(admin: asyncpg.Connection) -> None:
+async def test_words_that_are_no_compounds_are_borne_by_themselves(
+    sql: Connection,
+) -> None:
     for question in (
         marked("wer ist der Arzt von Ida", ["german"]),
         marked("quand est le rendezvous", ["french"]),
-        "what is the birthdaypresent",
     ):
-        both = await admin.fetchrow(
-            "SELECT terms_of($1)::text[], terms_and_parts($1)::text[]", question
+        terms, *both = await sql.fetchrow(
+            "SELECT terms_of($1)::text[], words, terms::text[] FROM words_and_terms($1)", question
         )
-        assert both[0] == both[1]
-    assert (
-        await admin.fetchval("SELECT terms_and_parts($1)", marked("der die das", ["german"]))
-        is None
-    )
+        assert both == [terms, terms]
+    for question, words in (
+        ("what is the birthdaypresent", ["birthdaypres"]),
+        ("what is it", []),
+        (marked("der die das", ["german"]), []),
+    ):
+        found = await sql.fetchrow("SELECT words, terms::text[] FROM words_and_terms($1)", question)
+        assert list(found) == [words, [f"'{word}'" for word in words]]

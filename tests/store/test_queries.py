@@ -22,12 +22,12 @@ def test_there_are_queries_for_every_noun() -> None:
 @pytest.mark.anyio
 @pytest.mark.requirement("STO-01")
 @pytest.mark.parametrize("noun", NOUNS)
-async def test_every_query_can_be_prepared(admin: Connection, noun: str) -> None:
+async def test_every_query_can_be_prepared(sql: Connection, noun: str) -> None:
     queries = load(noun)
     assert len(queries) > 0
     for name, query in queries.items():
         assert not re.search(r"\{[a-z_]+\}", query), f"{noun}.{name} has an unfilled fragment"
-        await admin.prepare(query)
+        await sql.prepare(query)
 
 
 def test_an_unknown_query_names_its_file() -> None:

@@ -19,7 +19,7 @@ from memory_butler.store import schema
 from memory_butler.store.migrations.functions import texts
 from memory_butler.store.migrations.run import alembic_config, migrate
 from memory_butler.store.queries import Queries
-from memory_butler.store.transaction import open_pool
+from memory_butler.store.transaction import connected, open_pool
 
 from .tenant_tables import GLOBAL_TABLES, TENANT_TABLES
 
@@ -37,6 +37,7 @@ _MADE = {
     "mem_039": "6194bce72e38449a",
     "mem_040": "6c5972d5ad81c862",
     "mem_041": "ba9cf8da0a510fd9",
+    "mem_042": "0a3f0dc6469e9a54",
 }
 
 TIMESTAMP = "timestamp with time zone"
@@ -342,8 +343,7 @@ def catalog(template: Template) -> Catalog:
 
 
 async def _read_catalog(dsn: str, schema: str = "public") -> Catalog:
-    connection = await asyncpg.connect(dsn)
-    try:
+    async with connected(dsn) as connection:
         columns = await connection.fetch(
             """
             SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
@@ -373,8 +373,6 @@ async def _read_catalog(dsn: str, schema: str = "public") -> Catalog:
             schema,
         )
         extensions = await connection.fetch("SELECT extname FROM pg_extension")
-    finally:
-        await connection.close()
     return Catalog(
         {(row[0], row[1]): (row[2], row[3], row[4]) for row in columns},
         {row[0]: (row[1], row[2], row[3]) for row in indexes},

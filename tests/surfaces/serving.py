@@ -24,7 +24,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import create_token
 from memory_butler.operations.operation import STRUCTURED, Operation
 from memory_butler.operations.registry import OPERATIONS
-from memory_butler.surfaces.http import build_app
+from memory_butler.surfaces.http import served
 from memory_butler.surfaces.listening import listen
 
 # Reading the machine's certificates for every client would cost more than the test.
@@ -184,7 +184,7 @@ async def serving(
     listening = listening or listen("127.0.0.1", 0)
     server = _Quiet(
         uvicorn.Config(
-            build_app(memory, settings),
+            served(memory, settings).app,
             http="h11",
             ws="none",
             proxy_headers=False,

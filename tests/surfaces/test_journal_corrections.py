@@ -94,9 +94,8 @@ async def test_what_is_kept_is_dropped_changed_and_taken_back(served: Served) ->
         assert total == 3
 
 
-@pytest.mark.parametrize(
-    ("how", "body", "status", "said"),
-    [
+async def test_what_cannot_be_meant_changes_nothing(served: Served) -> None:
+    requests: list[tuple[str, dict[str, Any], int, str]] = [
         ("forget", {}, 422, "by item_id, or by words"),
         ("forget", {"item_id": 1, "words": "tea"}, 422, "by item_id, or by words"),
         ("forget", {"words": "bicycle"}, 404, "nothing on its mind is like this"),
@@ -104,16 +103,14 @@ async def test_what_is_kept_is_dropped_changed_and_taken_back(served: Served) ->
         ("forget", {"item_id": 99}, 404, "no item 99"),
         ("edit", {"item_id": 1, "content": " "}, 422, "write the text"),
         ("edit", {"item_id": 1, "content": "a <pin>b</pin>"}, 422, "without tags"),
-    ],
-)
-async def test_what_cannot_be_meant_changes_nothing(
-    served: Served, how: str, body: dict[str, Any], status: int, said: str
-) -> None:
+    ]
     async with served.rest() as client:
         await log(client, "<pin>Ana likes tea</pin><pin>Ben likes tea</pin>")
-        answer = await client.post(f"/api/journal/luna/mind/{how}", json=body)
-        assert (answer.status_code, said in answer.json()["detail"]) == (status, True), answer.text
-        assert await mind(client) == ["Ana likes tea", "Ben likes tea"]
+        for how, body, status, said in requests:
+            answer = await client.post(f"/api/journal/luna/mind/{how}", json=body)
+            assert answer.status_code == status, answer.text
+            assert said in answer.json()["detail"]
+            assert await mind(client) == ["Ana likes tea", "Ben likes tea"], body
 
 
 async def test_a_secret_is_dropped_by_its_id_and_never_told(served: Served) -> None:
@@ -138,13 +135,11 @@ async def test_an_agent_corrects_what_it_kept(serve: Serve) -> None:
         assert done["noted"] == ["back in mind pin: Ana likes coffee"]
 
 
-@pytest.mark.parametrize(
-    ("how", "body"),
-    [("forget", {"words": "tea"}), ("edit", {"words": "tea", "content": "coffee"}), ("undo", {})],
-)
-async def test_reading_alone_corrects_nothing(serve: Serve, how: str, body: dict[str, str]) -> None:
+async def test_reading_alone_corrects_nothing(serve: Serve) -> None:
+    edit = {"words": "tea", "content": "coffee"}
     async with serve(require_token=True) as served:
         reader = served.bearing(await served.make_token("ana", "read"))
         async with reader.rest() as client:
-            answer = await client.post(f"/api/journal/luna/mind/{how}", json=body)
-            assert answer.status_code == 403, answer.text
+            for how, body in (("forget", {"words": "tea"}), ("edit", edit), ("undo", {})):
+                answer = await client.post(f"/api/journal/luna/mind/{how}", json=body)
+                assert answer.status_code == 403, answer.text

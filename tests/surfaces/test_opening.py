@@ -3,13 +3,11 @@
 import asyncio
 import os
 import select
-import shutil
 import signal
 import socket
 import ssl
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,16 +15,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, Final
 
-import asyncpg
 import httpx
 import pytest
 
 from conftest import SAME_VECTORS
+from folders import open_folder
 from memory_butler.app import serve
 from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.operations.operation import STRUCTURED
 from memory_butler.store import embedded, schema
+from memory_butler.store.transaction import connected
 
 # Reading the machine's certificates for every request would cost more than the request.
 _NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -55,11 +54,8 @@ print("closed", flush=True)
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    # Not pytest's own folder: PostgreSQL does not run as root, and that one is root's alone.
-    folder = Path(tempfile.mkdtemp(prefix="mb-open-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
+    with open_folder() as folder:
+        yield folder
 
 
 def _start(folder: Path, log: "IO[str] | int" = subprocess.PIPE) -> "subprocess.Popen[str]":
@@ -176,11 +172,8 @@ async def _rules(folder: Path) -> set[str]:
         embedded.acquire, folder / "data", cluster_root=folder / "clusters"
     )
     try:
-        connection = await asyncpg.connect(lease.endpoint.dsn(schema.DATABASE))
-        try:
+        async with connected(lease.endpoint.dsn(schema.DATABASE)) as connection:
             return {str(row["id"]) for row in await connection.fetch("SELECT id FROM rules")}
-        finally:
-            await connection.close()
     finally:
         await asyncio.to_thread(lease.release)
 

@@ -22,45 +22,44 @@ async def client(served: Served) -> AsyncIterator[Client]:
         yield client
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "named"),
-    [
-        ("memory_get", {"memory_type": "dream", "memory_id": str(uuid4())}, "'episode', 'fact'"),
-        ("memory_get", {"memory_type": "fact", "memory_id": "42"}, "memory_id"),
-        ("memory_search", {"query": "x", "types": ["dream"]}, "types.0"),
-        ("memory_search", {"query": "x", "mode": "fuzzy"}, "'hybrid'"),
-        ("memory_search", {"query": "x", "limit": -1}, "limit"),
-        ("memory_recall", {"topic": "x", "limit": 0}, "limit"),
-        ("memory_recall", {"topic": "x", "limit": 10**9}, "limit"),
-        ("memory_recall", {"topic": "x", "min_confidence": 1.5}, "min_confidence"),
-        ("memory_recall", {"topc": "x"}, "topc: unknown name; is it misspelled?"),
-        ("memory_recall", {}, "topic: is required"),
-        ("memory_recall", {"topic": "x" * 100_001}, "100,001 characters"),
-        ("memory_context", {"trigger_prompt": "x", "butler": " "}, "butler is empty"),
-        ("memory_context", {"trigger_prompt": "x", "butler": "b", "token_budget": -1}, "budget"),
-        ("memory_store_fact", _FACT | {"content": "  "}, "content is empty"),
-        ("memory_store_fact", _FACT | {"subject": "x" * 1001}, "at most 1,000"),
-        ("memory_store_fact", _FACT | {"entity_id": str(uuid4())}, "entity_create"),
-        ("memory_store_fact", _FACT | {"valid_from": "new year"}, "valid_from"),
-        ("memory_store_fact", _FACT | {"tags": ["t"] * 101}, "at most 100"),
-        ("memory_store_episode", {"content": "x", "butler": "b", "turn": -1}, "turn"),
-        ("memory_mark_harmful", {"rule_id": "the first"}, "rule_id"),
-        ("memory_run_consolidation", {"now": True}, "now: unknown name"),
-        ("memory_run_episode_cleanup", {"max_entries": -1}, "max_entries"),
-        (
-            "entity_create",
-            {"canonical_name": "Ana", "entity_type": "cat", "tenant_id": "default"},
-            "entity_type",
-        ),
-    ],
-)
-async def test_a_mistake_is_an_error_that_names_it(
-    client: Client, tool: str, arguments: dict[str, Any], named: str
-) -> None:
-    refusal = await client.refusal(tool, **arguments)
-    assert refusal.startswith("invalid_input: ")
-    assert named in refusal
-    assert len(refusal) < 500
+# tool, arguments, what the refusal names
+MISTAKES: list[tuple[str, dict[str, Any], str]] = [
+    ("memory_get", {"memory_type": "dream", "memory_id": str(uuid4())}, "'episode', 'fact'"),
+    ("memory_get", {"memory_type": "fact", "memory_id": "42"}, "memory_id"),
+    ("memory_search", {"query": "x", "types": ["dream"]}, "types.0"),
+    ("memory_search", {"query": "x", "mode": "fuzzy"}, "'hybrid'"),
+    ("memory_search", {"query": "x", "limit": -1}, "limit"),
+    ("memory_recall", {"topic": "x", "limit": 0}, "limit"),
+    ("memory_recall", {"topic": "x", "limit": 10**9}, "limit"),
+    ("memory_recall", {"topic": "x", "min_confidence": 1.5}, "min_confidence"),
+    ("memory_recall", {"topc": "x"}, "topc: unknown name; is it misspelled?"),
+    ("memory_recall", {}, "topic: is required"),
+    ("memory_recall", {"topic": "x" * 100_001}, "100,001 characters"),
+    ("memory_context", {"trigger_prompt": "x", "butler": " "}, "butler is empty"),
+    ("memory_context", {"trigger_prompt": "x", "butler": "b", "token_budget": -1}, "budget"),
+    ("memory_store_fact", _FACT | {"content": "  "}, "content is empty"),
+    ("memory_store_fact", _FACT | {"subject": "x" * 1001}, "at most 1,000"),
+    ("memory_store_fact", _FACT | {"entity_id": str(uuid4())}, "entity_create"),
+    ("memory_store_fact", _FACT | {"valid_from": "new year"}, "valid_from"),
+    ("memory_store_fact", _FACT | {"tags": ["t"] * 101}, "at most 100"),
+    ("memory_store_episode", {"content": "x", "butler": "b", "turn": -1}, "turn"),
+    ("memory_mark_harmful", {"rule_id": "the first"}, "rule_id"),
+    ("memory_run_consolidation", {"now": True}, "now: unknown name"),
+    ("memory_run_episode_cleanup", {"max_entries": -1}, "max_entries"),
+    (
+        "entity_create",
+        {"canonical_name": "Ana", "entity_type": "cat", "tenant_id": "default"},
+        "entity_type",
+    ),
+]
+
+
+async def test_a_mistake_is_an_error_that_names_it(client: Client) -> None:
+    for tool, arguments, named in MISTAKES:
+        refusal = await client.refusal(tool, **arguments)
+        assert refusal.startswith("invalid_input: "), (tool, named)
+        assert named in refusal, tool
+        assert len(refusal) < 500, (tool, named)
 
 
 @pytest.mark.requirement("TOOL-03")
@@ -81,21 +80,18 @@ async def test_an_error_does_not_repeat_a_text(client: Client) -> None:
 
 
 @pytest.mark.requirement("TOOL-14", "TEN-02")
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("entity_create", {"canonical_name": "Ana", "entity_type": "person"}),
-        ("entity_get", {"entity_id": str(uuid4())}),
-        ("entity_update", {"entity_id": str(uuid4())}),
-        ("entity_resolve", {"name": "Ana"}),
-        ("entity_merge", {"source_entity_id": str(uuid4()), "target_entity_id": str(uuid4())}),
-    ],
-)
-async def test_a_foreign_tenant_is_refused(
-    client: Client, tool: str, arguments: dict[str, Any]
-) -> None:
-    refusal = await client.refusal(tool, tenant_id="other", **arguments)
-    assert refusal.startswith("permission_denied: tenant_id 'other' is not yours")
+async def test_a_foreign_tenant_is_refused(client: Client) -> None:
+    one, other = str(uuid4()), str(uuid4())
+    arguments: dict[str, dict[str, Any]] = {
+        "entity_create": {"canonical_name": "Ana", "entity_type": "person"},
+        "entity_get": {"entity_id": one},
+        "entity_update": {"entity_id": one},
+        "entity_resolve": {"name": "Ana"},
+        "entity_merge": {"source_entity_id": one, "target_entity_id": other},
+    }
+    for tool, given in arguments.items():
+        refusal = await client.refusal(tool, tenant_id="other", **given)
+        assert refusal.startswith("permission_denied: tenant_id 'other' is not yours"), tool
 
 
 @pytest.mark.requirement("TEN-02", "TOOL-16")

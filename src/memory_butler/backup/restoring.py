@@ -16,9 +16,9 @@ from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError, Conflict
 from memory_butler.engine.keys import keys_to_read
 from memory_butler.engine.leftovers import remove_unfinished
-from memory_butler.engine.opening import derived_password
+from memory_butler.engine.opening import derived_password, started
 from memory_butler.journal import snapshots
-from memory_butler.store import dump, embedded, loading, schema
+from memory_butler.store import dump, loading, schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +149,9 @@ async def _server(settings: Settings, admin_dsn: str | None) -> AsyncIterator[_S
         raise ConfigurationError(
             "restoring into your own server needs a login that may create databases: --admin-dsn"
         )
-    lease = await asyncio.to_thread(
-        embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root
-    )
-    try:
-        endpoint = lease.endpoint
+    async with started(settings) as endpoint:
         password = derived_password(endpoint.admin_password)
         yield _Server(endpoint.dsn(settings.database), password)
-    finally:
-        await asyncio.to_thread(lease.release)
 
 
 async def _refuse_full(admin_dsn: str, journals: Path) -> None:

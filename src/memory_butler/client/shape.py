@@ -53,7 +53,7 @@ class Shape:
 
 
 def read(kind: type[AnyShape], answer: Mapping[str, Any]) -> AnyShape:
-    """An answer as its shape. Fields that a newer server has besides are left out.
+    """An answer as its shape. Fields that only a newer server knows are ignored.
 
     Raises:
         Unavailable: a field is missing, or cannot be read: the server is of another version.
@@ -74,7 +74,8 @@ def as_json(value: Any) -> Any:
     A date stays one, which a server reads as midnight in UTC.
 
     Raises:
-        InvalidInput: a moment without a time zone, which may mean any clock; what JSON has not.
+        InvalidInput: a moment without a time zone, which may mean any clock; or a value that JSON
+            cannot hold.
     """
     match value:
         case datetime() if value.tzinfo is None:

@@ -1,7 +1,7 @@
 """How a client reaches a server: the tools that every server offers over MCP, all else over REST.
 
-A request is made, and its answer read, by the same functions for both clients; what waits for the
-network is the least that can be written twice.
+The same functions make the requests and read the answers of both clients. Only what waits for the
+network is written twice.
 """
 
 import json
@@ -276,7 +276,7 @@ def _away(where: object, error: Exception) -> Unavailable:
 
 
 def error_of(code: str, said: str) -> MemoryButlerError:
-    """The error of the tree that has the code, or that a code of the guard comes to."""
+    """The error with this code; for a code of the guard, the error that it stands for."""
     return (_OF_THE_GUARD.get(code) or _KINDS.get(code, MemoryButlerError))(said)
 
 

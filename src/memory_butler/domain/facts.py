@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
-from typing import Final, Literal, Self, get_args
+from typing import Any, Final, Literal, Self, get_args
 from uuid import UUID
 
 from memory_butler.domain.elapsed import require_aware
@@ -78,6 +78,11 @@ class FactKey:
             subject=key_of(storable(subject)) if entity_id is None else None,
             entity_id=entity_id,
         )
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Self:
+        """The key of a stored fact."""
+        return cls.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
 
     def lock_id(self, tenant: str) -> int:
         """A signed 64-bit id for `pg_advisory_xact_lock`, the same in every process.

@@ -36,9 +36,9 @@ class Fused(NamedTuple, Generic[Id]):
     keyword_rank: int
 
 
-def rrf_score(semantic_rank: int, keyword_rank: int, k: int = RRF_K) -> float:
-    """`1/(k + semantic_rank) + 1/(k + keyword_rank)`, ranks from 1 (RRF-02)."""
-    return 1 / (k + semantic_rank) + 1 / (k + keyword_rank)
+def rrf_score(semantic_rank: int, keyword_rank: int) -> float:
+    """`1/(k + semantic_rank) + 1/(k + keyword_rank)` with k = 60, ranks from 1 (RRF-02)."""
+    return 1 / (RRF_K + semantic_rank) + 1 / (RRF_K + keyword_rank)
 
 
 def fuse(semantic: Sequence[Id], keyword: Sequence[Id], limit: int) -> list[Fused[Id]]:

@@ -150,7 +150,7 @@ class _Fate:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a pass does in memory, and with each line that says a fact.
+    """What a pass does: in memory, and with each line that says a fact.
 
     `own`: the paths of the notes that the mirror has written.
     """
@@ -165,7 +165,7 @@ class Plan:
 class Outcome:
     """The notes as they should be (those that differ from what lies there), and the new base.
 
-    An empty text: the note has nothing left and goes.
+    An empty text: the note has nothing left and is deleted.
     """
 
     texts: Mapping[str, str]
@@ -322,7 +322,7 @@ def plan(
             continue
         if (held.note, key_of(held.predicate)) not in said:
             changes.append(Change("forget", id=id, subject=held.subject, predicate=held.predicate))
-    # One that is known by its facts alone is so for this pass: without them it is anybody's.
+    # Of the other notes, those with facts count as the mirror's in this pass alone.
     written = frozenset(page.path for page in pages if page.path in own)
     return Plan(tuple(changes), tuple(problems), fates, written)
 
@@ -416,7 +416,8 @@ def _change(page: Page, line: Line, fate: _Fate, view: View, *, foreign: bool) -
     trust = "imported" if foreign else "user_said"
     if held.label and normal(line.body).endswith(held.label):
         trust = held.trust
-    # The same words on the person's own word are another fact: an edit leaves words their source.
+    # The same words without the label are now the person's own, so they are stored as another fact:
+    # an edit that leaves the words leaves their trust, too.
     act: Literal["edit", "store"] = "edit"
     if normal(line.body + held.label) == normal(held.body):
         act = "store"

@@ -128,7 +128,7 @@ class Receipt:
 
     @property
     def in_play(self) -> list[Weighed]:
-        """What `assemble` was given: what a better one says, or just missed, never reached it."""
+        """What `assemble` was given: without what repeats a better one, or was just missed."""
         return [one for one in self.items if one.place in ("in", "no_room")]
 
 

@@ -123,9 +123,9 @@ def composite(
 def first_with_shares(
     ordered: Sequence[One], limit: int, *shares: tuple[float, Callable[[One], bool]]
 ) -> list[One]:
-    """The first `limit`, in their order, of which each share is kept for those that it picks.
+    """The first `limit` in their order; of each share, the places are kept for what it picks.
 
-    What of a share is not taken goes to the others (C-116).
+    Places of a share that are not taken go to the others (C-116).
     """
     kept: list[int] = []
     for share, is_of in shares:

@@ -15,7 +15,7 @@ import asyncpg
 from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.domain.principals import parse_tenant
-from memory_butler.engine.opening import open_database, require_cluster
+from memory_butler.engine.opening import open_database, require_cluster, started
 from memory_butler.store import embedded, schema
 from memory_butler.store.dump import without_password
 
@@ -78,12 +78,9 @@ async def preview_update(settings: Settings) -> "Preview":
         admin = settings.dsn.get_secret_value()
         return await preview(admin, schema.Roles.of(schema.database_of(admin)))
     await asyncio.to_thread(require_cluster, settings)
-    lease = await asyncio.to_thread(embedded.acquire, settings.data_dir)
-    try:
-        admin = lease.endpoint.dsn(settings.database)
+    async with started(settings) as endpoint:
+        admin = endpoint.dsn(settings.database)
         return await preview(admin, schema.Roles.of(settings.database))
-    finally:
-        await asyncio.to_thread(lease.release)
 
 
 @asynccontextmanager

@@ -81,7 +81,7 @@ class AuditKeys:
         return sorted(path.stem for path in (self.folder / _CHECKPOINTS).glob("*.json"))
 
     def is_behind(self, kept: Checkpoint | None, found: Checkpoint | None) -> bool:
-        """Whether what the database says is older than what was kept of it, by these keys."""
+        """Whether the database's checkpoint is older than the kept one, which these keys signed."""
         if kept is None or not self.holds(kept):
             return False
         return found is None or _number(found) < _number(kept)

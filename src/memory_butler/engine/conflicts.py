@@ -14,7 +14,7 @@ from memory_butler.domain.likeness import COMPARED_FROM, Likeness, Statement, ab
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import fact_changes, inputs
 from memory_butler.engine.browse.criteria import fact_row
-from memory_butler.engine.curate import missing
+from memory_butler.engine.curate import require
 from memory_butler.engine.memory import Memory
 from memory_butler.store import conflicts, episodes, events, facts, links, search, versions
 from memory_butler.store.embeddings import Embedded
@@ -184,13 +184,9 @@ async def settle(
         for one, other in ((earlier, later), (later, earlier)):
             metadata = _settled_with(held[one]["metadata"], other, for_good=choice == "keep_both")
             await facts.set_metadata(tx, one, metadata)
-        payload = {
-            "memory_type": "fact",
-            "memory_id": str(later),
-            "other_id": str(earlier),
-            "choice": choice,
-        }
-        await events.record(tx, principal.actor, [("conflict_settled", payload)], now)
+        about = {"other_id": str(earlier), "choice": choice}
+        settled = events.of_memory("conflict_settled", "fact", later, **about)
+        await events.record(tx, principal.actor, [settled], now)
         match choice:
             case "keep_earlier":
                 if earlier in waiting:
@@ -226,9 +222,7 @@ def _settled_with(metadata: Mapping[str, Any], other: UUID, *, for_good: bool) -
 
 async def _open(tx: Transaction, id: UUID) -> Row:
     """A fact that is active, or waits beside one that is trusted more."""
-    row = await facts.for_update(tx, id)
-    if row is None:
-        raise missing("fact", id)
+    row = require("fact", id, await facts.for_update(tx, id))
     if row["validity"] not in ("active", "waiting"):
         raise Conflict(f"fact {id} is {row['validity']}; there is nothing left to settle")
     return row

@@ -1,7 +1,7 @@
 """Looking at one memory, confirming it, forgetting it, bringing it back."""
 
 from datetime import datetime
-from typing import assert_never
+from typing import TypeVar, assert_never
 from uuid import UUID
 
 from memory_butler.domain.episodes import expires_at
@@ -18,6 +18,8 @@ from memory_butler.engine.served import Audience, note
 from memory_butler.store import episodes, events, facts, rules, versions
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction, transaction
+
+Found = TypeVar("Found")
 
 
 async def get_memory(
@@ -91,8 +93,7 @@ async def confirm_memory(
         # Locked, and the clock read under the lock, before the present state is kept: of two who
         # confirm at once, the second must keep the state that the first one left.
         table = facts if kind == "fact" else rules
-        if await table.for_update(tx, id) is None:
-            raise missing(kind, id)
+        require(kind, id, await table.for_update(tx, id))
         now = memory.clock()
         if kind == "fact":
             return _with_state(await fact_changes.confirm(tx, principal, id, now))
@@ -111,10 +112,7 @@ async def accept_fact(memory: Memory, principal: Principal, fact_id: UUID | str)
     """
     id = inputs.uuid("fact_id", fact_id)
     async with memory.reading(principal.tenant, on_primary=True) as tx:
-        row = await facts.look(tx, id)
-    if row is None:
-        raise missing("fact", id)
-    key = FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
+        key = FactKey.of_row(require("fact", id, await facts.look(tx, id)))
     async with transaction(memory.pool, principal.tenant) as tx:
         await facts.lock_key(tx, key)
         row = await facts.for_update(tx, id)
@@ -163,9 +161,7 @@ async def forget_memory(
 
 
 async def _forget_episode(memory: Memory, principal: Principal, tx: Transaction, id: UUID) -> bool:
-    until = await episodes.expiry_for_update(tx, id)
-    if until is None:
-        raise missing("episode", id)
+    until = require("episode", id, await episodes.expiry_for_update(tx, id))
     now = memory.clock()
     if until <= now:
         return False
@@ -176,9 +172,7 @@ async def _forget_episode(memory: Memory, principal: Principal, tx: Transaction,
 
 
 async def _forget_fact(memory: Memory, principal: Principal, tx: Transaction, id: UUID) -> bool:
-    row = await facts.for_update(tx, id)
-    if row is None:
-        raise missing("fact", id)
+    row = require("fact", id, await facts.for_update(tx, id))
     if row["validity"] == "retracted":
         return False
     await fact_changes.retract(tx, principal, id, memory.clock())
@@ -186,9 +180,7 @@ async def _forget_fact(memory: Memory, principal: Principal, tx: Transaction, id
 
 
 async def _forget_rule(memory: Memory, principal: Principal, tx: Transaction, id: UUID) -> bool:
-    row = await rules.for_update(tx, id)
-    if row is None:
-        raise missing("rule", id)
+    row = require("rule", id, await rules.for_update(tx, id))
     if row["metadata"].get("forgotten") is True:
         return False
     await versions.keep(tx, "rule", [id], memory.clock())
@@ -221,9 +213,7 @@ async def restore_memory(
 
 
 async def _restore_episode(memory: Memory, tx: Transaction, id: UUID) -> None:
-    expires = await episodes.expiry_for_update(tx, id)
-    if expires is None:
-        raise missing("episode", id)
+    expires = require("episode", id, await episodes.expiry_for_update(tx, id))
     now = memory.clock()
     if expires > now:
         raise Conflict(f"episode {id} has not expired; there is nothing to restore")
@@ -233,16 +223,14 @@ async def _restore_episode(memory: Memory, tx: Transaction, id: UUID) -> None:
 
 
 async def _restore_fact(memory: Memory, tx: Transaction, id: UUID) -> None:
-    row = await facts.for_update(tx, id)
-    if row is None:
-        raise missing("fact", id)
+    row = require("fact", id, await facts.for_update(tx, id))
     if row["validity"] != "retracted":
         raise Conflict(
             f"fact {id} is {row['validity']}, not retracted; there is nothing to restore"
         )
     before = await _validity_before(tx, id)
     if before == "active":
-        key = FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
+        key = FactKey.of_row(row)
         await facts.lock_key(tx, key)
         holders = await facts.active_of(tx, key)
         if holders:
@@ -264,15 +252,20 @@ async def _validity_before(tx: Transaction, id: UUID) -> Validity:
 
 
 async def _restore_rule(memory: Memory, tx: Transaction, id: UUID) -> None:
-    row = await rules.for_update(tx, id)
-    if row is None:
-        raise missing("rule", id)
+    row = require("rule", id, await rules.for_update(tx, id))
     if row["metadata"].get("forgotten") is not True:
         raise Conflict(f"rule {id} is not forgotten; there is nothing to restore")
     await versions.keep(tx, "rule", [id], memory.clock())
     marks = ("forgotten", "swept")
     kept = {key: value for key, value in row["metadata"].items() if key not in marks}
     await rules.set_metadata(tx, id, kept)
+
+
+def require(kind: MemoryType, id: UUID, found: Found | None) -> Found:
+    """What was looked for; NotFound where there is nothing."""
+    if found is None:
+        raise missing(kind, id)
+    return found
 
 
 def missing(kind: MemoryType, id: UUID) -> NotFound:
@@ -292,5 +285,5 @@ async def _tell(
     id: UUID,
     memory: Memory,
 ) -> None:
-    payload = {"memory_type": kind, "memory_id": str(id)}
-    await events.record(tx, principal.actor, [(event, payload)], memory.clock())
+    told = events.of_memory(event, kind, id)
+    await events.record(tx, principal.actor, [told], memory.clock())

@@ -35,6 +35,7 @@ from memory_butler.engine.opening import (
     embedded_login,
     find_reranker,
     signed_by_others,
+    started,
 )
 from memory_butler.inference import model_files
 from memory_butler.inference.eight_bits import PrecisionChoice, Running
@@ -161,13 +162,8 @@ async def _database(settings: Settings) -> list[Finding]:
 
 async def _erasures(settings: Settings) -> list[Finding]:
     """Erasures in the embedded database that have no certificate yet."""
-    lease = await asyncio.to_thread(
-        embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root
-    )
-    try:
-        tenants = await erasure.tenants_unfinished(lease.endpoint.dsn(settings.database))
-    finally:
-        await asyncio.to_thread(lease.release)
+    async with started(settings) as endpoint:
+        tenants = await erasure.tenants_unfinished(endpoint.dsn(settings.database))
     if not tenants:
         return []
     said = f"under way or cut off, for {', '.join(tenants)}: files may still hold what was erased"
@@ -194,13 +190,10 @@ def _left(found: leftovers.Found) -> list[Finding]:
 
 async def _unread(dsn: str) -> list[Finding]:
     """Episodes of the default tenant that will be gone before anything was drawn from them."""
-    pool = await open_pool(dsn, max_size=1)
-    try:
+    async with await open_pool(dsn, max_size=1) as pool:
         now = utc_now()
         async with transaction(pool, DEFAULT_TENANT) as tx:
             count = await expiring_unread(tx, now, now + UNREAD_WINDOW)
-    finally:
-        await pool.close()
     if count == 0:
         return [Finding("episodes", "ok", "none expires within 48 hours without being read")]
     said = f"{count} expire within 48 hours without having been consolidated"
@@ -211,12 +204,9 @@ async def _unread(dsn: str) -> list[Finding]:
 async def _clock(dsn: str, *, scheduled: bool) -> list[Finding]:
     """Whether the clock stands where the jobs left it; `scheduled`: whether a server runs them."""
     now = utc_now()
-    pool = await open_pool(dsn, max_size=1)
-    try:
+    async with await open_pool(dsn, max_size=1) as pool:
         last, before = await jobs.newest(pool), await jobs.newest(pool, now)
         pause = await pause_before(pool, now) if scheduled else None
-    finally:
-        await pool.close()
     # Once a job has run by the clock as it is, one in the future is of a clock that was ahead.
     recent = before is not None and now - before <= _AHEAD
     if last is not None and last - now > _AHEAD and not recent:
@@ -233,13 +223,8 @@ async def _pages(settings: Settings) -> list[Finding]:
         said = "not read: only the administrator of your own PostgreSQL server may read its files"
         advice = "its administrator: pg_basebackup --target=blackhole --wal-method=none"
         return [Finding("pages", "warning", said, advice)]
-    lease = await asyncio.to_thread(
-        embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root
-    )
-    try:
-        rows, size = await dump.read_everything(lease.endpoint.dsn(settings.database))
-    finally:
-        await asyncio.to_thread(lease.release)
+    async with started(settings) as endpoint:
+        rows, size = await dump.read_everything(endpoint.dsn(settings.database))
     said = f"{rows:,} rows read, and {_size(size)} of pages compared with their checksums"
     return [Finding("pages", "ok", said)]
 
@@ -250,13 +235,8 @@ async def _runtime_dsn(settings: Settings) -> AsyncIterator[str]:
     if settings.dsn is not None:
         yield settings.dsn.get_secret_value()
         return
-    lease = await asyncio.to_thread(
-        embedded.acquire, settings.data_dir, cluster_root=settings.cluster_root
-    )
-    try:
-        yield embedded_login(lease.endpoint, settings.database)
-    finally:
-        await asyncio.to_thread(lease.release)
+    async with started(settings) as endpoint:
+        yield embedded_login(endpoint, settings.database)
 
 
 def _inspected(found: Inspection, settings: Settings) -> list[Finding]:
@@ -294,7 +274,7 @@ def _inspected(found: Inspection, settings: Settings) -> list[Finding]:
 async def _model(settings: Settings) -> list[Finding]:
     model, path = settings.memory.embedding_model, settings.memory.embedding_path
     if model != model_files.MODEL_NAME:
-        await asyncio.to_thread(SentenceTransformerEngine(model).embed, "a word")
+        await asyncio.to_thread(SentenceTransformerEngine(model).embed_arrays, ["a word"])
         return [Finding("model", "ok", model)]
     files = model_files.find_model_files(path)
     running = await asyncio.to_thread(_embed_something, path, settings.memory.embedding_precision)
@@ -402,12 +382,8 @@ async def _sealed(settings: Settings, keys: AuditKeys) -> tuple[bool, list[str]]
             return False, []
     # The check of the database says what is wrong with it.
     with suppress(MemoryButlerError):
-        async with _runtime_dsn(settings) as dsn:
-            pool = await open_pool(dsn, max_size=1)
-            try:
-                return await signed_by_others(pool, keys), await behind(pool, keys)
-            finally:
-                await pool.close()
+        async with _runtime_dsn(settings) as dsn, await open_pool(dsn, max_size=1) as pool:
+            return await signed_by_others(pool, keys), await behind(pool, keys)
     return False, []
 
 

@@ -28,7 +28,7 @@ from memory_butler.domain.text import preprocess_text
 from memory_butler.domain.trust import Trust, outranks, parse_trust
 from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import fact_row, faded
-from memory_butler.engine.curate import missing
+from memory_butler.engine.curate import require
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import NOTE, apart, joined, screened
 from memory_butler.engine.unmask_keys import UnmaskKey
@@ -136,7 +136,7 @@ async def rename_facts(
     ]
     renamed = {}
     async with transaction(memory.pool, principal.tenant) as tx:
-        await _lock(tx, {key for one in edits for key in one.keys})
+        await facts.lock_keys(tx, {key for one in edits for key in one.keys})
         for edit in edits:
             write = partial(_replace_within, memory, principal, tx, edit)
             renamed[edit.id] = (await shortened(edit.embedded, write))["id"]
@@ -176,9 +176,7 @@ async def _prepared(
     allow_secrets: bool = False,
 ) -> _Edit:
     async with memory.reading(principal.tenant, on_primary=True) as tx:
-        before = await facts.look(tx, id)
-    if before is None:
-        raise missing("fact", id)
+        before = require("fact", id, await facts.look(tx, id))
     wanted = _edited(memory, before, changes)
     brings = _brought(before, wanted)
     # What stays is not searched: a secret that was allowed before stays as well.
@@ -199,13 +197,8 @@ async def _prepared(
 
     new = edited(before)
     embedded = await memory.embedded(*searchable(new))
-    return _Edit(id, given, clean, {_key(before), new.key}, edited, embedded)
-
-
-async def _lock(tx: Transaction, keys: Collection[FactKey]) -> None:
-    """Keys before rows, and in order, as every writer locks (C-21)."""
-    for key in sorted(keys, key=lambda one: one.lock_id(tx.tenant)):
-        await facts.lock_key(tx, key)
+    keys = {FactKey.of_row(before), new.key}
+    return _Edit(id, given, clean, keys, edited, embedded)
 
 
 async def _replace(
@@ -217,17 +210,15 @@ async def _replace(
     expected_revision: str | None = None,
 ) -> Row:
     id = edit.id
-    await _lock(tx, edit.keys)
-    row = await facts.for_update(tx, id)
-    if row is None:
-        raise missing("fact", id)
+    await facts.lock_keys(tx, edit.keys)  # keys before rows, as every writer locks (C-21)
+    row = require("fact", id, await facts.for_update(tx, id))
     if expected_revision is not None and revision_of(row) != expected_revision:
         raise await _stale_fact(memory, tx, row)
     if row["validity"] != "active":
         reason, _ = await _no_longer_active(tx, row)
         raise Conflict(reason)
     new = edit.edited(row)
-    if {_key(row), new.key} != edit.keys:
+    if {FactKey.of_row(row), new.key} != edit.keys:
         raise Conflict(f"the entity of fact {id} was merged a moment ago; try again")
     if new.period.validity != "active":
         raise InvalidInput(
@@ -293,10 +284,6 @@ def _trust(kind: MemoryType, row: Row, changes: Mapping[str, Any], says: Collect
     if all(changes.get(name, row[name]) == row[name] for name in says):
         return known
     return min(known, Trust.AGENT_INFERRED) if stated is None else stated
-
-
-def _key(row: Row) -> FactKey:
-    return FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
 
 
 async def _stale_fact(memory: Memory, tx: Transaction, row: Row) -> StaleRevision:
@@ -382,9 +369,7 @@ async def edit_rule(
     id = inputs.uuid("rule_id", rule_id)
     _require_some(changes)
     async with memory.reading(principal.tenant, on_primary=True) as tx:
-        before = await rules.look(tx, id)
-    if before is None:
-        raise missing("rule", id)
+        before = require("rule", id, await rules.look(tx, id))
     given = new_rule(
         memory,
         changes.get("content", before["content"]),
@@ -492,9 +477,7 @@ async def _switch(tx: Transaction, row: Row, *, off: bool) -> Row:
 async def _rule_to_edit(
     memory: Memory, tx: Transaction, id: UUID, expected_revision: str | None
 ) -> Row:
-    row = await rules.for_update(tx, id)
-    if row is None:
-        raise missing("rule", id)
+    row = require("rule", id, await rules.for_update(tx, id))
     if expected_revision is not None and revision_of(row) != expected_revision:
         raise StaleRevision(
             f"rule {id} was changed by somebody else meanwhile; look at what it says now",
@@ -510,10 +493,5 @@ async def _rule_to_edit(
 async def _tell(
     tx: Transaction, principal: Principal, event: EventType, row: Row, memory: Memory
 ) -> None:
-    payload = {
-        "memory_type": "rule",
-        "memory_id": str(row["id"]),
-        "maturity": row["maturity"],
-        "by_hand": True,
-    }
-    await events.record(tx, principal.actor, [(event, payload)], memory.clock())
+    told = events.of_memory(event, "rule", row["id"], maturity=row["maturity"], by_hand=True)
+    await events.record(tx, principal.actor, [told], memory.clock())

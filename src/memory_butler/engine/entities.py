@@ -249,14 +249,13 @@ async def _move_facts(
     rows: Sequence[Row],
     now: datetime,
 ) -> MergePlan:
-    # Writers of these keys wait until the merge is done; sorted, as everyone locks (C-21).
+    # Writers of these keys wait until the merge is done.
     keys = {
         FactKey.of(row["scope"], row["predicate"], row["subject"], entity_id)
         for row in rows
         for entity_id in (source_id, target_id)
     }
-    for key in sorted(keys, key=lambda one: one.lock_id(tx.tenant)):
-        await facts.lock_key(tx, key)
+    await facts.lock_keys(tx, keys)
     plan = plan_merge(
         [merge_fact(row) for row in rows if row["entity_id"] == source_id],
         [merge_fact(row) for row in rows if row["entity_id"] == target_id],
@@ -271,8 +270,8 @@ async def _move_facts(
         winner, loser = conflict.winner_id, conflict.loser_id
         await facts.set_supersedes(tx, winner, loser)
         await links.insert(tx, ("fact", winner), ("fact", loser), "supersedes", now)
-        payload = {"memory_type": "fact", "memory_id": str(loser), "superseded_by": str(winner)}
-        happened.append(("fact_superseded", payload))
+        told = events.of_memory("fact_superseded", "fact", loser, superseded_by=str(winner))
+        happened.append(told)
     await events.record(tx, principal.actor, happened, now)
     return plan
 

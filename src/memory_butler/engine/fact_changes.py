@@ -17,7 +17,9 @@ async def confirm(tx: Transaction, principal: Principal, id: UUID, now: datetime
     """The fact still holds: its decay starts anew."""
     await versions.keep(tx, "fact", [id], now)
     row = await facts.confirm(tx, id, now)
-    await events.record(tx, principal.actor, [("memory_confirmed", _fact(id))], now)
+    await events.record(
+        tx, principal.actor, [events.of_memory("memory_confirmed", "fact", id)], now
+    )
     return row
 
 
@@ -25,7 +27,7 @@ async def retract(tx: Transaction, principal: Principal, id: UUID, now: datetime
     """The fact is forgotten, recoverably."""
     await versions.keep(tx, "fact", [id], now)
     await facts.retract(tx, id, now)
-    await events.record(tx, principal.actor, [("fact_retracted", _fact(id))], now)
+    await events.record(tx, principal.actor, [events.of_memory("fact_retracted", "fact", id)], now)
 
 
 async def supersede(
@@ -61,9 +63,5 @@ async def _note_superseded(
     tx: Transaction, principal: Principal, old: UUID, new: UUID, now: datetime
 ) -> None:
     await links.insert(tx, ("fact", new), ("fact", old), "supersedes", now)
-    payload = _fact(old) | {"superseded_by": str(new)}
-    await events.record(tx, principal.actor, [("fact_superseded", payload)], now)
-
-
-def _fact(id: UUID) -> dict[str, str]:
-    return {"memory_type": "fact", "memory_id": str(id)}
+    told = events.of_memory("fact_superseded", "fact", old, superseded_by=str(new))
+    await events.record(tx, principal.actor, [told], now)

@@ -8,7 +8,7 @@ from uuid import UUID
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.rules import Marked, RuleStanding, mark_harmful, mark_helpful
 from memory_butler.engine import inputs
-from memory_butler.engine.curate import missing
+from memory_butler.engine.curate import require
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import apart, screened_text
 from memory_butler.store import events, rules, versions
@@ -53,9 +53,7 @@ async def _mark(
         screen = partial(screened_text, memory.config.trust, principal, reason)
         reason, _ = await apart(screen, reason)
     async with transaction(memory.pool, principal.tenant) as tx:
-        row = await rules.for_update(tx, id)
-        if row is None:
-            raise missing("rule", id)
+        row = require("rule", id, await rules.for_update(tx, id))
         now = memory.clock()
         marked = _marked(memory, row, outcome, now)
         await versions.keep(tx, "rule", [id], now)
@@ -65,13 +63,12 @@ async def _mark(
         )
         context = {} if reason is None else {"reason": reason}
         await rules.record_application(tx, id, outcome, context, now)
-        payload = {
-            "memory_type": "rule",
-            "memory_id": str(id),
+        about = {
             "maturity": marked.standing.maturity,
             "effectiveness": marked.standing.effectiveness_score,
         }
-        await events.record(tx, principal.actor, [(event, payload) for event in marked.events], now)
+        happened = [events.of_memory(event, "rule", id, **about) for event in marked.events]
+        await events.record(tx, principal.actor, happened, now)
         return updated
 
 

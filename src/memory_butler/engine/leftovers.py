@@ -1,7 +1,7 @@
-"""What a restore leaves behind where it is cut off: a plain dump of all tenants, and a database.
-An encrypted backup leaves copies of journals likewise, and so does a move, at its target.
+"""What an interrupted restore leaves behind: a plain dump of all tenants, and a database.
+An interrupted encrypted backup leaves copies of journals, and so does a move, at its target.
 
-What it put out of the way on purpose is kept under another name, and only reported.
+What a restore moves aside on purpose is kept under another name, and only reported.
 """
 
 import asyncio
@@ -115,7 +115,7 @@ async def delete_kept(found: Kept, admin_dsn: str) -> None:
 
 
 async def remove_after_crash(data_dir: Path, admin_dsn: str, name: str) -> tuple[str, ...]:
-    """At a start: only a look into the folder, where nothing is left; the names of what was."""
+    """Remove it when a server starts; the names. Where nothing is left, this lists a folder."""
     if not await asyncio.to_thread(_unfinished, data_dir):
         return ()
     try:
@@ -125,7 +125,7 @@ async def remove_after_crash(data_dir: Path, admin_dsn: str, name: str) -> tuple
 
 
 def _loading(databases: list[str], name: str) -> list[str]:
-    """Those into which a process loaded a dump that is gone."""
+    """The databases into which processes that are gone loaded a dump."""
     prefix = f"{name}_loading_"
     return [
         one for one in databases if one.startswith(prefix) and not _runs(one.removeprefix(prefix))

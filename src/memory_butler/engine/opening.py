@@ -106,11 +106,8 @@ async def is_made(settings: Settings) -> bool:
     status = await asyncio.to_thread(embedded.status, settings.data_dir)
     if status.cluster_version is None:
         return False
-    lease = await _acquire(settings)
-    try:
-        return await schema.is_current(embedded_login(lease.endpoint, settings.database))
-    finally:
-        await asyncio.to_thread(lease.release)
+    async with started(settings) as endpoint:
+        return await schema.is_current(embedded_login(endpoint, settings.database))
 
 
 async def _keep_running(settings: Settings, leases: list[embedded.Lease]) -> None:
@@ -160,6 +157,16 @@ async def _acquire(settings: Settings) -> embedded.Lease:
         lease = await acquiring
         await asyncio.to_thread(lease.release)
         raise
+
+
+@asynccontextmanager
+async def started(settings: Settings) -> AsyncIterator[embedded.Endpoint]:
+    """The embedded database, started if it is at rest; stopped at the end unless others use it."""
+    lease = await _acquire(settings)
+    try:
+        yield lease.endpoint
+    finally:
+        await asyncio.to_thread(lease.release)
 
 
 @asynccontextmanager
@@ -305,13 +312,10 @@ async def runtime_pool(runtime_dsn: str, size: int) -> AsyncIterator[Pool]:
         ConfigurationError: the login bypasses row-level security, or the schema is old.
         Unavailable: the database cannot be reached.
     """
-    pool = await open_pool(runtime_dsn, max_size=size)
-    try:
+    async with await open_pool(runtime_dsn, max_size=size) as pool:
         await refuse_bypass(pool)
         await schema.refuse_stale(pool)
         yield pool
-    finally:
-        await pool.close()
 
 
 def audit_folder(settings: Settings) -> Path:

@@ -1,12 +1,11 @@
 """Storing: checked, embedded outside the transaction, then written in one, with its event."""
 
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
-from memory_butler.domain.permanence import DEFAULT_PERMANENCE
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import apart, screened
@@ -24,6 +23,9 @@ from memory_butler.engine.writing import (
 from memory_butler.store import imports
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.transaction import transaction
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,128 +63,37 @@ async def keep(
     return Kept(clean, await _store(memory, principal, new, clean, key))
 
 
-async def store_episode(
-    memory: Memory,
-    principal: Principal,
-    content: str,
-    butler: str,
-    *,
-    session_id: UUID | str | None = None,
-    importance: float = 5.0,
-    occurred_at: datetime | None = None,
-    speaker: str | None = None,
-    turn: int | None = None,
-    metadata: dict[str, Any] | None = None,
-    id: UUID | None = None,
-    trust: str | None = None,
-) -> UUID:
-    """Keep what happened; it expires after the configured TTL (STO-02).
+def _storing(
+    make: Callable[Concatenate[Memory, Given], NewMemory], answer: Callable[[Kept], Answer]
+) -> Callable[Concatenate[Memory, Principal, Given], Coroutine[Any, Any, Answer]]:
+    """What makes a memory of its arguments and stores it.
 
-    With an `id` of the caller's choice it is stored once, however often it is asked for.
-
-    Raises:
-        InvalidInput: a value that cannot be stored.
-        Unavailable: the database is away; nothing was stored.
+    It raises InvalidInput for a value that cannot be stored, and Unavailable while the database is
+    away: then nothing was stored.
     """
-    episode = new_episode(
-        memory,
-        content,
-        butler,
-        id=id,
-        session_id=session_id,
-        importance=importance,
-        occurred_at=occurred_at,
-        speaker=speaker,
-        turn=turn,
-        metadata=metadata,
-        trust=trust,
-    )
-    await keep(memory, principal, episode, once=id is not None)
-    return episode.id
+
+    async def store(
+        memory: Memory, principal: Principal, /, *args: Given.args, **given: Given.kwargs
+    ) -> Answer:
+        new = make(memory, *args, **given)
+        return answer(await keep(memory, principal, new, once=given.get("id") is not None))
+
+    return store
 
 
-async def store_fact(
-    memory: Memory,
-    principal: Principal,
-    subject: str,
-    predicate: str,
-    content: str,
-    *,
-    importance: float = 5.0,
-    permanence: str = DEFAULT_PERMANENCE,
-    scope: str = "global",
-    tags: list[str] | None = None,
-    entity_id: UUID | str | None = None,
-    valid_from: datetime | None = None,
-    valid_until: datetime | None = None,
-    source_butler: str | None = None,
-    source_episode_id: UUID | str | None = None,
-    metadata: dict[str, Any] | None = None,
-    trust: str | None = None,
-) -> tuple[UUID, UUID | None]:
-    """Keep what is true; an active fact of the same key is superseded (STO-03..07, C-21).
-
-    Returns:
-        The id of the new fact, and that of the fact which it superseded.
-
-    Raises:
-        InvalidInput: a value that cannot be stored, an unknown permanence, entity or episode.
-        Unavailable: the database is away; nothing was stored.
-    """
-    fact = new_fact(
-        memory,
-        subject,
-        predicate,
-        content,
-        importance=importance,
-        permanence=permanence,
-        scope=scope,
-        tags=tags,
-        entity_id=entity_id,
-        valid_from=valid_from,
-        valid_until=valid_until,
-        source_butler=source_butler,
-        source_episode_id=source_episode_id,
-        metadata=metadata,
-        trust=trust,
-    )
-    return fact.id, (await keep(memory, principal, fact)).written.supersedes_id
+def _id(kept: Kept) -> UUID:
+    return kept.new.id
 
 
-async def store_rule(
-    memory: Memory,
-    principal: Principal,
-    content: str,
-    *,
-    scope: str = "global",
-    tags: list[str] | None = None,
-    permanence: str | None = None,
-    source_butler: str | None = None,
-    source_episode_id: UUID | str | None = None,
-    metadata: dict[str, Any] | None = None,
-    trust: str | None = None,
-) -> UUID:
-    """Keep how to behave, as a candidate that has to earn trust (STO-08).
-
-    Without a permanence a rule decays at 0.01 a day, with one at that level's rate (C-04).
-
-    Raises:
-        InvalidInput: a value that cannot be stored, an unknown permanence or episode.
-        Unavailable: the database is away; nothing was stored.
-    """
-    rule = new_rule(
-        memory,
-        content,
-        scope=scope,
-        tags=tags,
-        permanence=permanence,
-        source_butler=source_butler,
-        source_episode_id=source_episode_id,
-        metadata=metadata,
-        trust=trust,
-    )
-    await keep(memory, principal, rule)
-    return rule.id
+# Keep what happened; it expires after the configured TTL (STO-02). With an `id` of the caller's
+# choice it is stored once, however often it is asked for. The answer is its id.
+store_episode = _storing(new_episode, _id)
+# Keep what is true; an active fact of the same key is superseded (STO-03..07, C-21). The answer:
+# its id, and that of the fact which it superseded.
+store_fact = _storing(new_fact, lambda kept: (kept.new.id, kept.written.supersedes_id))
+# Keep how to behave, as a candidate that has to earn trust (STO-08). Without a permanence a rule
+# decays at 0.01 a day, with one at that level's rate (C-04). The answer is its id.
+store_rule = _storing(new_rule, _id)
 
 
 async def _is_stored(memory: Memory, principal: Principal, id: UUID) -> bool:

@@ -152,8 +152,8 @@ async def _write(
     if done:
         id, now = row["id"], memory.clock()
         await key.keep(tx, (kind, id), compared(row, asdict(clean), in_place=True), now)
-        payload = {"memory_type": kind, "memory_id": str(id), NOTE: clean.metadata[NOTE]}
-        await events.record(tx, principal.actor, [("memory_masked", payload)], now)
+        told = events.of_memory("memory_masked", kind, id, **{NOTE: clean.metadata[NOTE]})
+        await events.record(tx, principal.actor, [told], now)
     return done
 
 

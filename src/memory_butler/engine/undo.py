@@ -245,8 +245,7 @@ def _how(row: Row) -> str:
 async def _lock(tx: Transaction, plan: _Plan) -> None:
     """The keys that facts get back, then the rows, as every writer locks (C-21)."""
     keys = {_key(one) for one in plan.restored if one.item[0] == "fact"}
-    for key in sorted(keys, key=lambda one: one.lock_id(tx.tenant)):
-        await facts.lock_key(tx, key)
+    await facts.lock_keys(tx, keys)
     await undo.lock(tx, plan.items)
 
 

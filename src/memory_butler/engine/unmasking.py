@@ -135,7 +135,7 @@ async def _write_over(
             if not await masking.write_over(tx, kind, row, clean, fitting):
                 raise Conflict(f"{kind} {id} was changed a moment ago: try again")
             await masking.drop(tx, key.id, id)
-            payload = {"memory_type": kind, "memory_id": str(id)}
-            await events.record(tx, principal.actor, [("memory_unmasked", payload)], memory.clock())
+            told = events.of_memory("memory_unmasked", kind, id)
+            await events.record(tx, principal.actor, [told], memory.clock())
 
     await shortened(embedded, write)

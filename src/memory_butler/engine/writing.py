@@ -237,8 +237,7 @@ async def insert_episodes(
 
 
 def _episode_created(new: NewEpisode) -> events.Event:
-    payload = {"memory_type": "episode", "memory_id": str(new.id), "butler": new.butler}
-    return "episode_created", payload
+    return events.of_memory("episode_created", "episode", new.id, butler=new.butler)
 
 
 async def shortened(embedded: Embedded, write: Callable[[Embedded], Awaitable[Result]]) -> Result:
@@ -314,8 +313,8 @@ async def _write_beside(
     await facts.insert(tx, fact, embedded)
     if fact.source_episode_id is not None:
         await _link_source(tx, ("fact", fact.id), fact.source_episode_id, now)
-    payload = {"memory_type": "fact", "memory_id": str(fact.id), "scope": fact.scope}
-    await events.record(tx, principal.actor, [("fact_created", payload)], now)
+    created = events.of_memory("fact_created", "fact", fact.id, scope=fact.scope)
+    await events.record(tx, principal.actor, [created], now)
     near = await facts.nearness(tx, holder.id, embedded)
     parts = (row["subject"], row["predicate"], row["content"])
     alike = (Like(holder.id, "duplicate" if same else "contradiction", *parts, near),)
@@ -369,18 +368,18 @@ async def _write_fact(
             fact = replace(fact, supersedes_id=holder.id)
         await versions.keep(tx, "fact", [holder.id], fact.created_at)
         await facts.supersede(tx, holder.id, fact.created_at, fact.period.valid_from)
-        old = {"memory_type": "fact", "memory_id": str(holder.id), "superseded_by": str(fact.id)}
-        happened.append(("fact_superseded", old))
+        new = str(fact.id)
+        happened.append(events.of_memory("fact_superseded", "fact", holder.id, superseded_by=new))
     now = fact.created_at
     await facts.insert(tx, fact, embedded)
     for holder in holders:
         await links.insert(tx, ("fact", fact.id), ("fact", holder.id), "supersedes", now)
     if fact.source_episode_id is not None:
         await _link_source(tx, ("fact", fact.id), fact.source_episode_id, now)
-    payload = {"memory_type": "fact", "memory_id": str(fact.id), "scope": fact.scope}
-    if fact.period.validity == "waiting":
-        payload["waiting"] = str(fact.metadata.get("waiting", ""))
-    await events.record(tx, principal.actor, [("fact_created", payload), *happened], now)
+    waits = fact.period.validity == "waiting"
+    why = {"waiting": str(fact.metadata.get("waiting", ""))} if waits else {}
+    created = events.of_memory("fact_created", "fact", fact.id, scope=fact.scope, **why)
+    await events.record(tx, principal.actor, [created, *happened], now)
     await link_contradicted(tx, fact, alike)
     if fact.period.validity == "active":
         await _end_waiting(tx, principal, fact)
@@ -419,8 +418,8 @@ async def _insert_rule(
     await rules.insert(tx, rule, embedded)
     if rule.source_episode_id is not None:
         await _link_source(tx, ("rule", rule.id), rule.source_episode_id, rule.created_at)
-    payload = {"memory_type": "rule", "memory_id": str(rule.id), "scope": rule.scope}
-    await events.record(tx, principal.actor, [("rule_created", payload)], rule.created_at)
+    created = events.of_memory("rule_created", "rule", rule.id, scope=rule.scope)
+    await events.record(tx, principal.actor, [created], rule.created_at)
 
 
 async def _link_source(tx: Transaction, item: Item, episode_id: UUID, now: datetime) -> None:

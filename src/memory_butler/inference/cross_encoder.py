@@ -53,7 +53,7 @@ class OnnxCrossEncoder:
             cross-encoder.
     """
 
-    def __init__(self, folder: Path, max_tokens: int, *, threads: int = 1) -> None:
+    def __init__(self, folder: Path, max_tokens: int) -> None:
         missing = [name for name in (GRAPH, TOKENIZER) if not (folder / name).is_file()]
         if missing:
             raise ConfigurationError(
@@ -62,7 +62,6 @@ class OnnxCrossEncoder:
             )
         self._folder = folder
         self._max_tokens = max_tokens
-        self._threads = threads
         self._lock = threading.Lock()
         self._model: _Model | None = None
 
@@ -105,7 +104,7 @@ class OnnxCrossEncoder:
         return self._model
 
     def _load(self) -> _Model:
-        options = session_options(self._threads)
+        options = session_options(threads=1)
         import onnxruntime
         from tokenizers import Tokenizer
 

@@ -39,14 +39,11 @@ class Embedder(Protocol):
         The precision in which they are computed is no part of it: such vectors may be.
         """
 
-    def embed(self, text: str | None) -> list[float]:
-        """Return one vector; None and "" are embedded as a single space (EMB-03)."""
-
-    def embed_batch(self, texts: Sequence[str | None]) -> list[list[float]]:
-        """Return one vector per text, in order; [] gives [] (EMB-04)."""
-
     def embed_arrays(self, texts: Sequence[str | None]) -> Vectors:
-        """Return float32 (len(texts), dimensions): `embed_batch` without Python lists."""
+        """Return one vector per text, in order: float32 (len(texts), dimensions).
+
+        None and "" are embedded as a single space.
+        """
 
 
 class _Singleton:

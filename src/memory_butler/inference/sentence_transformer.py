@@ -34,16 +34,6 @@ class SentenceTransformerEngine:
         """A digest of the name: the library tells no version of the weights it loads."""
         return hashlib.sha256(self._name.encode()).hexdigest()[:12]
 
-    def embed(self, text: str | None) -> list[float]:
-        """Return the unit vector of one text as 384 floats."""
-        vector: list[float] = self.embed_arrays([text])[0].tolist()
-        return vector
-
-    def embed_batch(self, texts: Sequence[str | None]) -> list[list[float]]:
-        """Return one unit vector of 384 floats for each text."""
-        vectors: list[list[float]] = self.embed_arrays(texts).tolist()
-        return vectors
-
     def embed_arrays(self, texts: Sequence[str | None]) -> Vectors:
         """Return unit vectors, float32 (len(texts), 384); None and '' count as one space."""
         if not texts:

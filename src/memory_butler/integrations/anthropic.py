@@ -3,6 +3,10 @@
 client.beta.messages.tool_runner(..., tools=[MemoryTool(memory)])
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine
+from typing import Any, Generic, TypeVar
+
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 from anthropic.types.beta import (
     BetaCacheControlEphemeralParam,
@@ -18,8 +22,48 @@ from memory_butler.client import MemoryClient, SyncMemoryClient
 from memory_butler.domain.errors import Conflict, MemoryButlerError
 from memory_butler.integrations.anthropic_files import Files, Steps
 
+Answer = TypeVar("Answer")
 
-class MemoryTool(BetaAbstractMemoryTool):
+
+class _Commands(ABC, Generic[Answer]):
+    """The commands of the memory tool; an answer is a text, or awaited for one."""
+
+    _files: Files
+
+    @abstractmethod
+    def _run(self, steps: Steps) -> Answer:
+        """Ask what the steps ask, and end with their answer."""
+
+    def view(self, command: BetaMemoryTool20250818ViewCommand) -> Answer:
+        """A file with line numbers, or the files below a folder."""
+        return self._run(self._files.view(command))
+
+    def create(self, command: BetaMemoryTool20250818CreateCommand) -> Answer:
+        """Create a file; one that is there stays."""
+        return self._run(self._files.create(command))
+
+    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> Answer:
+        """Replace a text that stands in the file once."""
+        return self._run(self._files.str_replace(command))
+
+    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> Answer:
+        """Insert text behind a line."""
+        return self._run(self._files.insert(command))
+
+    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> Answer:
+        """Forget a file, or all files below a folder, recoverably."""
+        return self._run(self._files.delete(command))
+
+    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> Answer:
+        """Rename or move a file, or a folder with all files below."""
+        return self._run(self._files.rename(command))
+
+    def clear_all_memory(self) -> Answer:
+        """Forget all files, recoverably."""
+        return self._run(self._files.clear())
+
+
+class MemoryTool(_Commands[str], BetaAbstractMemoryTool):
     """The memory tool over a `SyncMemoryClient`: a file that the model writes is a fact.
 
     The facts are an agent's word, never the user's. Searches and recalls find them, each edit
@@ -43,34 +87,6 @@ class MemoryTool(BetaAbstractMemoryTool):
         self._client = client
         self._files = Files(butler)
 
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """A file with line numbers, or the files below a folder."""
-        return self._run(self._files.view(command))
-
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Create a file; one that is there stays."""
-        return self._run(self._files.create(command))
-
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text that stands in the file once."""
-        return self._run(self._files.str_replace(command))
-
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Insert text behind a line."""
-        return self._run(self._files.insert(command))
-
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Forget a file, or all files below a folder, recoverably."""
-        return self._run(self._files.delete(command))
-
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Rename or move a file, or a folder with all files below."""
-        return self._run(self._files.rename(command))
-
-    def clear_all_memory(self) -> str:
-        """Forget all files, recoverably."""
-        return self._run(self._files.clear())
-
     def _run(self, steps: Steps) -> str:
         try:
             asked = next(steps)
@@ -82,7 +98,7 @@ class MemoryTool(BetaAbstractMemoryTool):
             raise _told(error) from error
 
 
-class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
+class AsyncMemoryTool(_Commands[Coroutine[Any, Any, str]], BetaAsyncAbstractMemoryTool):
     """The same as `MemoryTool`, over a `MemoryClient`: of a server, or of a memory in the process.
 
     Args:
@@ -101,34 +117,6 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         self._client = client
         self._files = Files(butler)
-
-    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """A file with line numbers, or the files below a folder."""
-        return await self._run(self._files.view(command))
-
-    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Create a file; one that is there stays."""
-        return await self._run(self._files.create(command))
-
-    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text that stands in the file once."""
-        return await self._run(self._files.str_replace(command))
-
-    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Insert text behind a line."""
-        return await self._run(self._files.insert(command))
-
-    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Forget a file, or all files below a folder, recoverably."""
-        return await self._run(self._files.delete(command))
-
-    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Rename or move a file, or a folder with all files below."""
-        return await self._run(self._files.rename(command))
-
-    async def clear_all_memory(self) -> str:
-        """Forget all files, recoverably."""
-        return await self._run(self._files.clear())
 
     async def _run(self, steps: Steps) -> str:
         try:

@@ -21,7 +21,7 @@ from memory_butler.domain.errors import InvalidInput, Unavailable
 
 _EPISODES: Final = UUID("0f5bb0c4-6a0e-4a7c-9f0f-7b4f8f1d2c35")
 _USER: Final = "user"
-# Who is not the user, whatever the agent's name, for whoever weighs what was said; the name is kept
+# The speaker of what the user did not say, by which evidence is weighed. The agent's name is kept
 # in the metadata.
 _ASSISTANT: Final = "assistant"
 _AUTHOR: Final = "author"

@@ -69,11 +69,7 @@ class ButlerDetail(Output):
 
 async def _look(memory: Memory, principal: Principal, given: ButlerReference) -> ButlerDetail:
     found = await look_at_butler(memory, principal, given.butler)
-    return ButlerDetail(
-        butler=Butler.model_validate(found.row),
-        learnings=[Fact.model_validate(row) for row in found.learnings],
-        sessions=[Session.model_validate(row) for row in found.sessions],
-    )
+    return ButlerDetail.copy_of(found, butler=found.row)
 
 
 LOOK = Operation(

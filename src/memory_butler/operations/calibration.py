@@ -61,18 +61,7 @@ async def _calibration(
     found = await calibrated(
         memory, principal, given.days, memory_type=given.memory_type, scope=given.scope
     )
-    one = found.calibration
-    return CalibrationOutput(
-        since=found.since,
-        outcomes=one.outcomes,
-        memories=found.memories,
-        held=one.held,
-        complete=found.complete,
-        claimed=one.claimed,
-        brier=one.brier,
-        base_rate_brier=one.base_rate_brier,
-        bins=[CalibrationBin.model_validate(each, from_attributes=True) for each in one.bins],
-    )
+    return CalibrationOutput.copy_of(found, found.calibration)
 
 
 CALIBRATION = Operation(

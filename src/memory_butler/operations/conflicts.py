@@ -37,7 +37,7 @@ async def _list(memory: Memory, principal: Principal, given: Page) -> ConflictLi
         total=total,
         limit=given.limit,
         offset=given.offset,
-        items=[OpenConflict.model_validate(one, from_attributes=True) for one in found],
+        items=[OpenConflict.copy_of(one) for one in found],
     )
 
 

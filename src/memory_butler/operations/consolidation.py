@@ -1,7 +1,7 @@
 """Consolidation: running it now, and what it gave up on."""
 
 import json
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -51,6 +51,9 @@ class RunConsolidationOutput(Output):
     errors: list[str] = Field(default=[])
 
 
+_COUNTED: Final = ("facts_created", "facts_updated", "facts_confirmed", "rules_created")
+
+
 async def _consolidate(
     memory: Memory, principal: Principal, _given: RunConsolidationInput
 ) -> RunConsolidationOutput:
@@ -65,30 +68,12 @@ async def _consolidate(
 
 
 def _shown(report: Report) -> RunConsolidationOutput:
-    return RunConsolidationOutput(
-        status=report.status,
-        message=report.message,
-        left=report.left,
+    return RunConsolidationOutput.copy_of(
+        report,
         episodes=sum(report.waiting.values()),
         groups=report.waiting,
-        consolidated=[
-            ConsolidatedGroup(
-                butler=one.butler,
-                status=one.status,
-                episodes=one.episodes,
-                counts=one.counts,
-                errors=one.errors,
-                tokens_in=one.usage.tokens_in,
-                tokens_out=one.usage.tokens_out,
-                cost_usd=one.usage.cost_usd,
-            )
-            for one in report.groups
-        ],
-        facts_created=report.total("facts_created"),
-        facts_updated=report.total("facts_updated"),
-        facts_confirmed=report.total("facts_confirmed"),
-        rules_created=report.total("rules_created"),
-        errors=report.errors,
+        consolidated=[ConsolidatedGroup.copy_of(one, one.usage) for one in report.groups],
+        **{name: report.total(name) for name in _COUNTED},
     )
 
 
@@ -247,12 +232,7 @@ class SubmitOutput(Output):
 
 async def _submit(memory: Memory, principal: Principal, given: SubmitInput) -> SubmitOutput:
     done = await host.submit(memory, principal, given.run_id, json.dumps(given.answer))
-    return SubmitOutput(
-        run_id=done.run_id,
-        episodes=done.episodes,
-        counts=done.concluded.counts,
-        errors=done.concluded.errors,
-    )
+    return SubmitOutput.copy_of(done, done.concluded)
 
 
 SUBMIT = Operation(

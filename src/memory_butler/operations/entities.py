@@ -9,7 +9,6 @@ from memory_butler.domain.entities import EntityType, NameMatch
 from memory_butler.domain.errors import PermissionDenied
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.text import one_line
-from memory_butler.domain.trust import Trust
 from memory_butler.engine.browse.entities import list_entities, look_at_entity, preview_merge
 from memory_butler.engine.browse.memory_map import memory_map
 from memory_butler.engine.entities import (
@@ -238,9 +237,7 @@ async def _resolve(memory: Memory, principal: Principal, given: ResolveInput) ->
         context_hints=given.context_hints,
         enable_fuzzy=given.enable_fuzzy,
     )
-    return ResolveOutput(
-        candidates=[EntityCandidate.model_validate(one, from_attributes=True) for one in ranked]
-    )
+    return ResolveOutput(candidates=[EntityCandidate.copy_of(one) for one in ranked])
 
 
 RESOLVE = Operation(
@@ -422,18 +419,8 @@ class PreviewOutput(Revised):
 
 async def _preview(memory: Memory, principal: Principal, given: PreviewInput) -> PreviewOutput:
     found = await preview_merge(memory, principal, given.source_entity_id, given.target_entity_id)
-    return PreviewOutput(
-        revision=found.revision,
-        facts_repointed=found.facts_repointed,
-        facts_superseded=found.facts_superseded,
-        aliases_added=found.aliases_added,
-        aliases=found.aliases,
-        moving=[Fact.model_validate(row) for row in found.moving],
-        conflicts=[
-            MergeConflict(stays=Fact.model_validate(stays), goes=Fact.model_validate(goes))
-            for stays, goes in found.conflicts
-        ],
-    )
+    conflicts = [{"stays": stays, "goes": goes} for stays, goes in found.conflicts]
+    return PreviewOutput.copy_of(found, conflicts=conflicts)
 
 
 PREVIEW_MERGE = Operation(
@@ -495,31 +482,12 @@ class MapOutput(Output):
 
 async def _map(memory: Memory, principal: Principal, given: MapInput) -> MapOutput:
     found = await memory_map(memory, principal, given.limit)
-    return MapOutput(
-        total=found.total,
-        complete=found.complete,
-        nodes=[
-            MapNode(
-                id=node.id,
-                name=row["canonical_name"],
-                entity_type=row["entity_type"],
-                facts=node.facts,
-                confidence=node.confidence,
-                trust=None if node.trust is None else Trust(node.trust).label,
-            )
-            for node, row in found.nodes
-        ],
-        edges=[
-            MapEdge(
-                source_id=edge.source_id,
-                target_id=edge.target_id,
-                facts=edge.facts,
-                fact_id=edge.fact_id,
-                content=row["content"][:_SAID],
-            )
-            for edge, row in found.edges
-        ],
-    )
+    nodes = [
+        MapNode.copy_of(node, name=row["canonical_name"], entity_type=row["entity_type"])
+        for node, row in found.nodes
+    ]
+    edges = [MapEdge.copy_of(edge, content=row["content"][:_SAID]) for edge, row in found.edges]
+    return MapOutput.copy_of(found, nodes=nodes, edges=edges)
 
 
 MAP = Operation(

@@ -214,11 +214,7 @@ class EpisodeDetail(Output):
 
 async def _look(memory: Memory, principal: Principal, given: EpisodeReference) -> EpisodeDetail:
     found = await look_at_episode(memory, principal, given.episode_id)
-    return EpisodeDetail(
-        episode=Episode.model_validate(found.row),
-        provenance=explanations.provenance(found.provenance),
-        links=[explanations.Link.model_validate(one) for one in found.links],
-    )
+    return EpisodeDetail.copy_of(found, episode=found.row)
 
 
 LOOK = Operation(
@@ -248,12 +244,7 @@ class CleanupOutput(Output):
 
 
 async def _clean(memory: Memory, principal: Principal, given: CleanupInput) -> CleanupOutput:
-    result = await clean_up(memory, principal, given.max_entries)
-    return CleanupOutput(
-        expired_deleted=result.expired_deleted,
-        capacity_deleted=result.capacity_deleted,
-        remaining=result.remaining,
-    )
+    return CleanupOutput.copy_of(await clean_up(memory, principal, given.max_entries))
 
 
 RUN_EPISODE_CLEANUP = Operation(

@@ -105,10 +105,7 @@ def previewed(found: Preview) -> EraseOutput:
         entities=list(doomed.entities[:MAX_SHOWN]),
         journals=list(found.journals),
         kept=[
-            KeptMemory(
-                kind=one.kind, id=one.id, why=one.why, episodes_left=one.left, closest=one.closest
-            )
-            for one in found.scope.kept[:MAX_SHOWN]
+            KeptMemory.copy_of(one, episodes_left=one.left) for one in found.scope.kept[:MAX_SHOWN]
         ],
         certificate=None,
         certificate_text=None,

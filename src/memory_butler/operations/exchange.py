@@ -72,13 +72,12 @@ class ExchangeTakeOutput(Output):
 
 
 async def _state(memory: Memory, principal: Principal, given: ExchangeStateInput) -> Statement:
-    said = await giving.state(memory, principal, given.scopes, given.to)
-    return Statement(statement=said.statement, signature=said.signature)
+    return Statement.copy_of(await giving.state(memory, principal, given.scopes, given.to))
 
 
 async def _facts(memory: Memory, principal: Principal, given: ExchangeFactsInput) -> FactsStatement:
     said, on = await giving.facts(memory, principal, given.parts, given.after, given.scopes)
-    return FactsStatement(statement=said.statement, signature=said.signature, next=on)
+    return FactsStatement.copy_of(said, next=on)
 
 
 async def _take(
@@ -86,14 +85,7 @@ async def _take(
 ) -> ExchangeTakeOutput:
     signed = Signed(given.statement, given.signature)
     done = await taking.take(memory, principal, signed, given.scopes)
-    return ExchangeTakeOutput(
-        new=done.new,
-        changed=done.changed,
-        conflicts=done.conflicts,
-        kept=done.kept,
-        gone=done.gone,
-        refused=done.refused,
-    )
+    return ExchangeTakeOutput.copy_of(done)
 
 
 STATE = Operation(

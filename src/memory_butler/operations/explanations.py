@@ -8,7 +8,6 @@ from pydantic import Field
 
 from memory_butler.domain.links import MemoryType, Relation
 from memory_butler.engine.browse import decay as browsed
-from memory_butler.engine.browse.provenance import Graph
 from memory_butler.operations.views import Moment, Output, Rounded
 
 
@@ -89,31 +88,10 @@ class Application(Output):
 
 def decay(found: browsed.Decay) -> Decay:
     """A decay as callers see it."""
-    return Decay(
-        confidence=found.confidence,
-        decay_rate=found.decay_rate,
-        last_confirmed_at=found.last_confirmed_at,
-        effective_now=found.effective_now,
-        effective_if_confirmed=found.effective_if_confirmed,
-        retrieval_threshold=found.retrieval_threshold,
-        expiry_threshold=found.expiry_threshold,
-        fades_at=found.fades_at,
-        expires_at=found.expires_at,
-        fades_at_if_confirmed=found.fades_at_if_confirmed,
-        expires_at_if_confirmed=found.expires_at_if_confirmed,
-        curve=_points(found.curve),
-        if_confirmed=_points(found.if_confirmed),
+    return Decay.copy_of(
+        found, curve=_points(found.curve), if_confirmed=_points(found.if_confirmed)
     )
 
 
 def _points(curve: list[tuple[datetime, float]]) -> list[CurvePoint]:
     return [CurvePoint(at=at, effective=effective) for at, effective in curve]
-
-
-def provenance(graph: Graph) -> Provenance:
-    """A graph as callers see it."""
-    return Provenance(
-        nodes=[Node.model_validate(one, from_attributes=True) for one in graph.nodes],
-        edges=[Edge.model_validate(one, from_attributes=True) for one in graph.edges],
-        complete=graph.complete,
-    )

@@ -1,6 +1,5 @@
 """Facts: storing what is true, correcting it, accepting what waits."""
 
-from dataclasses import asdict
 from typing import Final
 from uuid import UUID
 
@@ -38,7 +37,7 @@ from memory_butler.operations.views import (
     Rounded,
 )
 
-# Enough of a replaced fact to see whether it should have been.
+# Characters of a replaced fact: enough to see whether it was right to replace it.
 _TOLD: Final = 300
 
 
@@ -135,7 +134,7 @@ async def _store(memory: Memory, principal: Principal, given: StoreFactInput) ->
         id=fact.id,
         supersedes_id=written.supersedes_id,
         superseded=None if written.superseded is None else _beginning(written.superseded),
-        alike=[LikeFact(**asdict(one)) for one in written.alike],
+        alike=[LikeFact.copy_of(one) for one in written.alike],
         related=[
             RelatedFact(id=one.id, predicate=one.predicate, content=_beginning(one.content))
             for one in written.related

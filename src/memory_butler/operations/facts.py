@@ -157,13 +157,11 @@ class FactDetail(Revised):
 async def _look(memory: Memory, principal: Principal, given: FactReference) -> FactDetail:
     found = await look_at_fact(memory, principal, given.fact_id)
     row = dict(found.row)
-    return FactDetail(
-        revision=found.revision,
+    return FactDetail.copy_of(
+        found,
         superseded_by=row.pop("superseded_by"),
-        fact=Fact.model_validate(row),
+        fact=row,
         decay=explanations.decay(found.decay),
-        provenance=explanations.provenance(found.provenance),
-        links=[explanations.Link.model_validate(one) for one in found.links],
     )
 
 

@@ -1,6 +1,5 @@
 """The compiled side of a journal: fragments, and the runs that make them."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
 from pydantic import Field
@@ -11,8 +10,7 @@ from memory_butler.domain.errors import NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.journal.desk import Decision
-from memory_butler.journal.fragments import Difference, RunType
-from memory_butler.journal.runs import RunReport
+from memory_butler.journal.fragments import RunType
 from memory_butler.journal_config import JournalConfig
 from memory_butler.operations.journal import OfCompanion, on_journal
 from memory_butler.operations.journal_views import (
@@ -63,14 +61,11 @@ def _graph(companion: Companion, given: GraphInput) -> GraphOutput:
     fragments = companion.desk.fragments().values()
     return GraphOutput(
         nodes=[
-            FragmentNode(
-                key=one.key,
-                ambient=one.ambient,
+            FragmentNode.copy_of(
+                one,
                 recognition_length=len(one.recognition or ""),
                 inventory_length=len(one.inventory or ""),
                 sources=len(one.sources),
-                created_at=one.created_at,
-                updated_at=one.updated_at,
             )
             for one in fragments
         ],
@@ -130,12 +125,7 @@ def _fragment(companion: Companion, given: FragmentInput) -> FragmentOutput:
             if edge.target == given.key
         ],
         versions=[
-            FragmentVersion(
-                fragment=fragment_view(version.fragment),
-                known_from=version.known_from,
-                known_until=version.known_until,
-                run_id=version.run_id,
-            )
+            FragmentVersion.copy_of(version, fragment=fragment_view(version.fragment))
             for version in reversed(versions)
         ],
         sources=[event_view(event, companion.policy) for event in reversed(found) if event],
@@ -183,12 +173,7 @@ def runs_of(
     return RunsOutput(
         runs=[run_view(one) for one in companion.desk.runs(limit)],
         unread=len(companion.desk.unread_events(1_000)),
-        upkeep=UpkeepView(
-            after_messages=state.after_messages,
-            used=state.used,
-            budget=state.budget,
-            waits=state.waits,
-        ),
+        upkeep=UpkeepView.copy_of(state),
     )
 
 
@@ -275,22 +260,8 @@ async def _maintain(memory: Memory, principal: Principal, given: MaintainInput) 
             )
             assert done is not None  # noqa: S101 -- nobody was asked to agree
             proposal = done
-    return _maintained(run_id, proposal.report, proposal.differences)
-
-
-def _maintained(
-    run_id: int | None, report: RunReport, differences: Sequence[Difference]
-) -> MaintainOutput:
-    return MaintainOutput(
-        run_id=run_id,
-        message=report.message,
-        events=report.events,
-        changes=[change_view(one) for one in differences],
-        refused=list(report.refused),
-        tokens_in=report.tokens_in,
-        tokens_out=report.tokens_out,
-        cost_usd=report.cost_usd,
-    )
+    changes = [change_view(one) for one in proposal.differences]
+    return MaintainOutput.copy_of(proposal.report, run_id=run_id, changes=changes)
 
 
 MAINTAIN = Operation(
@@ -337,10 +308,9 @@ def _learned(companion: Companion, given: LearnedInput) -> LearnedOutput:
     found = companion.desk.learned(companion.live.clock() - timedelta(days=given.days))
     return LearnedOutput(
         changes=[
-            LearnedChange(
+            LearnedChange.copy_of(
+                one.run,
                 run_id=one.run.id,
-                run_type=one.run.run_type,
-                completed_at=one.run.completed_at,
                 change=change_view(one.difference),
                 decision=one.decision,
             )

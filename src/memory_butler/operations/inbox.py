@@ -45,24 +45,7 @@ class InboxOutput(Output):
 
 
 async def _inbox(memory: Memory, principal: Principal, given: InboxInput) -> InboxOutput:
-    found = await inbox(memory, principal, given.limit)
-    return InboxOutput(
-        waiting=found.waiting,
-        items=[
-            InboxItem(
-                kind=one.kind,
-                worth=one.worth,
-                fact=None if one.fact is None else ListedFact.model_validate(one.fact),
-                conflict=(
-                    None
-                    if one.conflict is None
-                    else OpenConflict.model_validate(one.conflict, from_attributes=True)
-                ),
-                episode=None if one.episode is None else DeadLetter.model_validate(one.episode),
-            )
-            for one in found.items
-        ],
-    )
+    return InboxOutput.copy_of(await inbox(memory, principal, given.limit))
 
 
 INBOX = Operation(

@@ -65,13 +65,7 @@ async def _introduce(
             old.manner if given.manner is None else manner_of(given.manner),
         )
         written = introduce(companion.file, new, companion.live.clock())
-        return IntroduceOutput(
-            name=new.name,
-            user=new.user,
-            time_zone=new.zone,
-            manner=new.manner,
-            wake_context=written is not None,
-        )
+        return IntroduceOutput.copy_of(new, time_zone=new.zone, wake_context=written is not None)
 
     # Off the event loop: the names of all time zones are read from the disk.
     await asyncio.to_thread(checked)

@@ -77,10 +77,7 @@ async def _jobs(memory: Memory, principal: Principal, given: JobsInput) -> JobsO
     return JobsOutput(
         enabled=memory.config.schedule.enabled,
         language_model=None if memory.language_model is None else memory.language_model.name,
-        planned=[
-            PlannedJob(job=one.job, cron=one.cron, next_run=one.next_run)
-            for one in calendar.planned(memory)
-        ],
+        planned=[PlannedJob.copy_of(one) for one in calendar.planned(memory)],
         runs=[_own(row, principal.tenant) for row in runs],
         consolidations=[
             ConsolidationRun.model_validate(row)

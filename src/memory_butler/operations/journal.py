@@ -30,7 +30,6 @@ from memory_butler.operations.journal_views import (
     item_view,
     mind_view,
     prompt_view,
-    recalled_view,
     shown,
 )
 from memory_butler.operations.operation import Operation, Route
@@ -226,7 +225,7 @@ def logging(
             changed=changed_views(companion, logged.changes, secrets=True),
             noted=change_lines(logged.changes, policy),
             unmatched=[missed_line(one) for one in logged.unmatched],
-            recalled=[LoggedAnswer(call=one.call, lines=list(one.lines)) for one in logged.answers],
+            recalled=[LoggedAnswer.copy_of(one) for one in logged.answers],
             decayed=len(logged.decayed),
             secrets=found,
         )
@@ -399,7 +398,7 @@ def recall(companion: Companion, given: RecallKeyInput) -> RecalledFragment:
         known = sorted(companion.desk.fragments())
         some = f"there are {', '.join(known[:8])}" if known else "nothing is compiled yet"
         raise NotFound(f"there is no fragment {given.key[:64]!r}; {some}")
-    return recalled_view(found)
+    return RecalledFragment.copy_of(found)
 
 
 RECALL = Operation(

@@ -1,5 +1,6 @@
 """What a journal holds, as callers see it."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -10,9 +11,9 @@ from memory_butler.journal.assembly import Part, Prompt
 from memory_butler.journal.fragments import Difference, Fragment, RunType
 from memory_butler.journal.items import DisplayTag, Event, Item, MemoryType, Status, is_assistant
 from memory_butler.journal.lifecycle import OnMind, Phase
-from memory_butler.journal.lookups import Recollection, Tier
+from memory_butler.journal.lookups import Tier
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.runs import Run
+from memory_butler.journal.runs import Run, RunReport
 from memory_butler.journal.tags import Reading, read
 from memory_butler.journal.wording import WITHHELD, shown_pieces, withheld
 from memory_butler.operations.views import Moment, Output
@@ -174,15 +175,11 @@ class AssembledPrompt(Output):
 def event_view(event: Event, policy: JournalPolicy, *, secrets: bool = False) -> JournalEvent:
     """A message; reading it again tells what of it is shown."""
     reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
-    return JournalEvent(
-        id=event.id,
-        ts=event.ts,
-        actor=event.actor,
+    return JournalEvent.copy_of(
+        event,
         called=policy.called(event.actor),
         by_companion=is_assistant(event.actor, policy.assistant_actors),
         content=event.content if secrets else withheld(event.content),
-        image_path=event.image_path,
-        tags=list(event.tags),
         shown=shown(event.actor, reading, policy),
     )
 
@@ -190,25 +187,14 @@ def event_view(event: Event, policy: JournalPolicy, *, secrets: bool = False) ->
 def shown(actor: str | None, reading: Reading, policy: JournalPolicy) -> list[ShownPiece]:
     """What the conversation shows of a message."""
     pieces = shown_pieces(actor, reading.pieces, reading.tags, policy)
-    return [ShownPiece(kind=one.kind, text=one.text) for one in pieces]
+    return [ShownPiece.copy_of(one) for one in pieces]
 
 
 def item_view(item: Item, *, secrets: bool) -> WorkingItem:
     """An item of whatever status; the text of a secret only where `secrets`."""
-    hidden = item.type == "secret" and not secrets
-    return WorkingItem(
-        id=item.id,
-        event_id=item.event_id,
-        type=item.type,
-        content=WITHHELD if hidden else item.content,
-        subject=None if hidden else item.subject,
-        actor=item.actor,
-        status=item.status,
-        due=item.due,
-        created_at=item.created_at,
-        refreshed_at=item.refreshed_at,
-        resolved_at=item.resolved_at,
-    )
+    if item.type == "secret" and not secrets:
+        item = replace(item, content=WITHHELD, subject=None)
+    return WorkingItem.copy_of(item)
 
 
 def mind_view(
@@ -230,34 +216,13 @@ def mind_view(
     )
 
 
-def recalled_view(found: Recollection) -> RecalledFragment:
-    """The answer to a look-up."""
-    return RecalledFragment(
-        key=found.key,
-        tier=found.tier,
-        text=found.text,
-        neighbours=[
-            KnownNeighbour(key=one.key, relation=one.relation, ambient=one.ambient)
-            for one in found.neighbours
-        ],
-    )
-
-
 def fragment_view(one: Fragment) -> FragmentView:
     """A fragment, whole."""
-    return FragmentView(
-        key=one.key,
-        ambient=one.ambient,
-        recognition=one.recognition,
-        inventory=one.inventory,
-        edges=[
-            FragmentEdge(source=one.key, target=target, relation=relation)
-            for target, relation in one.edges
-        ],
-        sources=list(one.sources),
-        created_at=one.created_at,
-        updated_at=one.updated_at,
-    )
+    edges = [
+        FragmentEdge(source=one.key, target=target, relation=relation)
+        for target, relation in one.edges
+    ]
+    return FragmentView.copy_of(one, edges=edges)
 
 
 def change_view(one: Difference) -> FragmentChange:
@@ -278,24 +243,12 @@ def change_view(one: Difference) -> FragmentChange:
 
 def run_view(run: Run) -> MaintenanceRun:
     """A run with what is known about it."""
-    report = run.report
-    state: Literal["completed", "failed", "unfinished"] = "completed"
+    state = "completed"
     if run.completed_at is None:
-        state = "unfinished" if report is None else "failed"
-    return MaintenanceRun(
-        id=run.id,
-        run_type=run.run_type,
-        started_at=run.started_at,
-        completed_at=run.completed_at,
-        state=state,
-        message=report.message if report else None,
-        model=report.model if report else None,
-        events=report.events if report else 0,
-        tokens_in=report.tokens_in if report else 0,
-        tokens_out=report.tokens_out if report else 0,
-        cost_usd=report.cost_usd if report else None,
-        refused=list(report.refused) if report else [],
-    )
+        state = "unfinished" if run.report is None else "failed"
+    message = None if run.report is None else run.report.message
+    report = run.report or RunReport("")
+    return MaintenanceRun.copy_of(run, report, state=state, message=message)
 
 
 def prompt_view(prompt: Prompt, policy: JournalPolicy) -> AssembledPrompt:
@@ -307,25 +260,5 @@ def prompt_view(prompt: Prompt, policy: JournalPolicy) -> AssembledPrompt:
         "do": budget.do,
         "flex": budget.flex,
     }
-    return AssembledPrompt(
-        system=prompt.system,
-        user=prompt.user,
-        image_path=prompt.image_path,
-        now=receipt.now,
-        parts=[
-            PromptPart(
-                part=one.part,
-                text=one.text,
-                tokens=one.tokens,
-                cap=one.cap,
-                included=list(one.included),
-                left_out=[LeftOutView(what=left.what, reason=left.reason) for left in one.left_out],
-            )
-            for one in receipt.parts
-        ],
-        pools=[
-            TokenPool(pool=pool, used=receipt.pools[pool], cap=cap) for pool, cap in caps.items()
-        ],
-        total=receipt.total,
-        warnings=list(receipt.warnings),
-    )
+    pools = [TokenPool(pool=pool, used=receipt.pools[pool], cap=cap) for pool, cap in caps.items()]
+    return AssembledPrompt.copy_of(prompt, receipt, pools=pools)

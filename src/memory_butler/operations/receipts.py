@@ -69,14 +69,7 @@ class ReceiptReference(Input):
 
 
 def _receipt(kept: Kept) -> Receipt:
-    return Receipt(
-        id=kept.id,
-        butler=kept.butler,
-        session_id=kept.session_id,
-        created_at=kept.created_at,
-        sha256=kept.sha256.hex(),
-        prompt=kept.receipt.prompt,
-    )
+    return Receipt.copy_of(kept, kept.receipt, sha256=kept.sha256.hex())
 
 
 class Replayed(Output):
@@ -139,35 +132,19 @@ async def _explain(
     memory: Memory, principal: Principal, given: ReceiptReference
 ) -> ExplainedContext:
     kept, memories = await explain(memory, principal, given.receipt_id)
-    receipt = kept.receipt
-    return ExplainedContext(
-        receipt=_receipt(kept),
-        taken_at=receipt.taken_at,
-        as_of=receipt.as_of,
-        token_budget=receipt.token_budget,
-        weights=dict(receipt.weights),
-        memories=[_memory(one) for one in memories],
+    return ExplainedContext.copy_of(
+        kept.receipt, receipt=_receipt(kept), memories=[_memory(one) for one in memories]
     )
 
 
 def _memory(one: Explained) -> WeighedMemory:
-    weighed = one.weighed
-    said = None
+    said = trust = None
     if one.text is not None:
+        trust = one.text["trust"]
         said = " ".join(
             one.text[part] for part in ("subject", "predicate", "content") if part in one.text
         )
-    return WeighedMemory(
-        memory_type=weighed.memory_type,
-        id=weighed.id,
-        revision=weighed.revision,
-        place=weighed.place,
-        repeats=weighed.repeats,
-        text=said,
-        trust=None if one.text is None else one.text["trust"],
-        score=weighed.score,
-        parts=dict(weighed.parts),
-    )
+    return WeighedMemory.copy_of(one.weighed, text=said, trust=trust)
 
 
 EXPLAIN = Operation(

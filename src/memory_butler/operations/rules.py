@@ -136,15 +136,7 @@ class RuleDetail(Revised):
 
 async def _look(memory: Memory, principal: Principal, given: RuleReference) -> RuleDetail:
     found = await look_at_rule(memory, principal, given.rule_id)
-    return RuleDetail(
-        revision=found.revision,
-        rule=StatedRule.model_validate(found.row),
-        decay=explanations.decay(found.decay),
-        applications=[explanations.Application.model_validate(one) for one in found.applications],
-        applications_total=found.applications_total,
-        provenance=explanations.provenance(found.provenance),
-        links=[explanations.Link.model_validate(one) for one in found.links],
-    )
+    return RuleDetail.copy_of(found, rule=found.row, decay=explanations.decay(found.decay))
 
 
 LOOK = Operation(

@@ -97,13 +97,7 @@ class SessionDetail(Output):
 
 async def _look(memory: Memory, principal: Principal, given: SessionReference) -> SessionDetail:
     found = await look_at_session(memory, principal, given.session_id)
-    return SessionDetail(
-        session=Session.model_validate(found.summary),
-        episodes=[Episode.model_validate(row) for row in found.episodes],
-        facts=[Fact.model_validate(row) for row in found.facts],
-        rules=[StatedRule.model_validate(row) for row in found.rules],
-        served=[ServedAnswer.model_validate(one) for one in found.served],
-    )
+    return SessionDetail.copy_of(found, session=found.summary)
 
 
 LOOK = Operation(

@@ -169,7 +169,7 @@ class TrendsOutput(Output):
 
 async def _trends(memory: Memory, principal: Principal, given: TrendsInput) -> TrendsOutput:
     found = await trends(memory, principal, given.days, given.scope, given.time_zone)
-    return TrendsOutput.model_validate(found, from_attributes=True)
+    return TrendsOutput.copy_of(found)
 
 
 TRENDS = Operation(

@@ -164,16 +164,7 @@ async def _diff(memory: Memory, principal: Principal, given: DiffInput) -> Diff:
 
 
 def _changed(told: Told) -> Changed:
-    one = told.difference
-    return Changed(
-        memory_type=one.kind,
-        id=one.id,
-        before=told.before,
-        after=told.after,
-        what=list(one.what),
-        at=told.at,
-        actor=told.actor,
-    )
+    return Changed.copy_of(told, told.difference, memory_type=told.difference.kind)
 
 
 DIFF = Operation(

@@ -77,14 +77,7 @@ async def _create(memory: Memory, principal: Principal, given: CreateTokenInput)
         raise PermissionDenied(f"a token cannot grant scopes that it lacks: {', '.join(beyond)}")
     lifetime = None if given.days is None else timedelta(days=given.days)
     made = await create_token(memory, principal.tenant, given.name, given.scopes, lifetime)
-    return CreatedToken(
-        id=made.id,
-        token=made.token,
-        tenant_id=made.tenant,
-        name=made.name,
-        scopes=list(made.scopes),
-        expires_at=made.expires_at,
-    )
+    return CreatedToken.copy_of(made, tenant_id=made.tenant)
 
 
 CREATE = Operation(

@@ -444,15 +444,11 @@ def _answered(companion: Companion, done: Reply, answers: int) -> tuple[_Answere
 def _told(
     companion: Companion, kept: _Answered, event: Event, changes: Sequence[Change]
 ) -> TurnAnswered:
-    return TurnAnswered(
-        answers=kept.answers,
+    return TurnAnswered.copy_of(
+        kept,
         event=event_view(event, companion.policy),
-        cut=kept.cut,
-        problem=kept.problem,
         looked_up=[],
         noted=change_lines(changes, companion.policy),
         changed=list(dict.fromkeys(one.item_id for one in changes)),
         unmatched=[],
-        tokens=kept.tokens,
-        model=kept.model,
     )

@@ -9,7 +9,7 @@ from memory_butler.domain.events import EVENT_TYPES, EventType
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.steps import ItemKind
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.undo import Undoing, undo_change
+from memory_butler.engine.undo import undo_change
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import Input, Moment, Output
 
@@ -81,28 +81,17 @@ async def _undo(memory: Memory, principal: Principal, given: UndoInput) -> UndoO
         anybody=given.anybody,
         dry_run=given.dry_run,
     )
-    return _view(found, dry_run=given.dry_run)
-
-
-def _view(found: Undoing, *, dry_run: bool) -> UndoOutput:
-    return UndoOutput(
-        dry_run=dry_run,
-        at=found.at,
+    return UndoOutput.copy_of(
+        found,
+        dry_run=given.dry_run,
         did=[
             UndoneEvent(event_type=event_type, said=EVENT_TYPES[event_type], count=count)
             for event_type, count in found.did.items()
         ],
         removed=sum(one.act == "removed" for one in found.changes),
         restored=sum(one.act == "restored" for one in found.changes),
-        links_removed=found.links_removed,
-        items=[
-            UndoneItem(kind=one.kind, id=one.id, act=one.act, about=one.about)
-            for one in found.changes[:MAX_SHOWN]
-        ],
-        blocked_by=[
-            Dependent(kind=one.kind, id=one.id, why=one.why, event_id=one.event_id)
-            for one in found.blockers[:MAX_SHOWN]
-        ],
+        items=found.changes[:MAX_SHOWN],
+        blocked_by=found.blockers[:MAX_SHOWN],
     )
 
 

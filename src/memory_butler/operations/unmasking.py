@@ -1,6 +1,5 @@
 """Restoring what was masked before it was stored."""
 
-from dataclasses import asdict
 from uuid import UUID
 
 from pydantic import Field
@@ -47,8 +46,8 @@ class UnmaskOutput(Output):
 async def _unmask(memory: Memory, principal: Principal, given: UnmaskInput) -> UnmaskOutput:
     done, left = await unmask(memory, principal, given.unmask_key)
     return UnmaskOutput(
-        restored=[Unmasked(**asdict(one)) for one in done],
-        left=[LeftMasked(**asdict(one)) for one in left],
+        restored=[Unmasked.copy_of(one) for one in done],
+        left=[LeftMasked.copy_of(one) for one in left],
     )
 
 

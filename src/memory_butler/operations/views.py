@@ -169,6 +169,21 @@ class Output(BaseModel):
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
+    @classmethod
+    def copy_of(cls, *found: object, **more: Any) -> Self:
+        """What the engine found, field by field of the same name; the first that has one gives it.
+
+        Args:
+            more: fields that it lacks, or that callers see otherwise.
+        """
+        same = {
+            name: getattr(one, name)
+            for one in reversed(found)
+            for name in cls.model_fields
+            if hasattr(one, name)
+        }
+        return cls.model_validate(same | more, from_attributes=True)
+
 
 class Revised(Output):
     """One thing in a state that can be named: REST gives the revision as ETag as well."""

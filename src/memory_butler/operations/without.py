@@ -5,7 +5,6 @@ from uuid import UUID
 
 from pydantic import Field
 
-from memory_butler.domain.context import Line
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.context import MAX_TOKEN_BUDGET, MAX_WITHOUT, context_without
 from memory_butler.engine.memory import Memory
@@ -56,13 +55,9 @@ async def _without(memory: Memory, principal: Principal, given: WithoutInput) ->
     return WithoutOutput(
         context=found.present.text,
         context_without=found.without.text,
-        left=[_line(one) for one in found.change.left],
-        came=[_line(one) for one in found.change.came],
+        left=[BlockLine.copy_of(one) for one in found.change.left],
+        came=[BlockLine.copy_of(one) for one in found.change.came],
     )
-
-
-def _line(one: Line) -> BlockLine:
-    return BlockLine(id=one.id, text=one.text)
 
 
 CONTEXT_WITHOUT = Operation(

@@ -78,7 +78,7 @@ def machine_memory(groups: Path = _GROUPS, own_group: Path = _OWN_GROUP) -> int:
 
 
 def server_settings(own: Mapping[str, str]) -> dict[str, str]:
-    """All settings, with the caller's own; raises ConfigurationError for one that is not his."""
+    """All settings, with the caller's own; raises ConfigurationError for a forbidden one."""
     for name in own:
         if name in _FIXED or name in _SET_ELSEWHERE or not re.fullmatch(r"[a-z_][a-z0-9_.]*", name):
             raise ConfigurationError(

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from memory_butler.domain.events import EventType
+from memory_butler.domain.links import MemoryType
 from memory_butler.store.listing import Listed, Part
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
@@ -17,6 +18,11 @@ from memory_butler.store.transaction import Transaction
 SQL = load("events")
 
 Event = tuple[EventType, dict[str, Any]]
+
+
+def of_memory(event_type: EventType, kind: MemoryType, id: UUID, **more: Any) -> Event:
+    """An event of one memory; `more` is what else its payload says."""
+    return event_type, {"memory_type": kind, "memory_id": str(id), **more}
 
 
 async def record(

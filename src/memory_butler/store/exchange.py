@@ -23,9 +23,9 @@ class Place(NamedTuple):
 
 
 async def digests(tx: Transaction, scopes: Sequence[str] | None) -> dict[int, str]:
-    """By part, 0 to 255, a SHA-256 of its facts' and rules' ids, states and words; empty ones lack.
+    """A SHA-256 of each part, 0 to 255: of the ids, states and words of its facts and rules.
 
-    `scopes`: of these alone; None: of all.
+    Empty parts are left out. `scopes`: of these alone; None: of all.
     """
     found = await tx.fetch(SQL["digests"], _listed(scopes))
     return {row["part"]: row["digest"] for row in found}
@@ -61,13 +61,13 @@ async def rules_page(
 
 
 async def rules_there(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Row]:
-    """As `there`, of rules; `text_since`: since when they have their text."""
+    """Like `there`, for rules; `text_since`: since when they have their text."""
     found = await tx.fetch(SQL["rules_there"], list(ids))
     return {row["id"]: dict(row) for row in found}
 
 
 async def scopes_of_rules(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, str]:
-    """Of the rules that are here, whether forgotten or not, their scopes."""
+    """The scopes of those of these rules that are stored here, forgotten or not, by id."""
     found = await tx.fetch(SQL["scopes_of_rules"], list(ids))
     return {row["id"]: row["scope"] for row in found}
 
@@ -107,12 +107,12 @@ async def set_state(
 
 
 async def raise_trust(tx: Transaction, id: UUID, trust: Trust) -> None:
-    """Trust a fact as somebody does who said the same."""
+    """Raise the trust of a fact to that of somebody who said the same."""
     await tx.execute(SQL["raise_trust"], id, trust)
 
 
 async def connect(tx: Transaction) -> None:
-    """Name what facts replaced, where that came later than they did."""
+    """Name what each fact replaced, where that arrived after the fact."""
     await tx.execute(SQL["connect"])
 
 

@@ -1,6 +1,6 @@
 """Facts in the database."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -88,6 +88,14 @@ class Holder:
 async def lock_key(tx: Transaction, key: FactKey) -> None:
     """Wait until no other transaction works on this key (C-21); held until commit."""
     await tx.connection.execute(SQL["lock_key"], key.lock_id(tx.tenant))
+
+
+async def lock_keys(tx: Transaction, keys: Iterable[FactKey]) -> list[FactKey]:
+    """Lock several keys, in order, as every writer does (C-21); the keys in that order."""
+    ordered = sorted(keys, key=lambda one: one.lock_id(tx.tenant))
+    for key in ordered:
+        await lock_key(tx, key)
+    return ordered
 
 
 async def try_lock_key(tx: Transaction, key: FactKey) -> bool:

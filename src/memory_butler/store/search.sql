@@ -50,20 +50,10 @@ ORDER BY m.importance DESC, m.last_confirmed_at DESC, m.id LIMIT $6
 
 -- fragment: asked
 WITH a AS MATERIALIZED (
-    SELECT w.words, entities_named($5::text, $4::text[]) AS entities,
-           CASE WHEN marked.terms IS NULL THEN tsvector_to_array(words_of($3::text)) ELSE '{}' END AS names,
-           CASE WHEN marked.terms IS NULL THEN ARRAY(
-               SELECT quoted_lexeme(word)::tsquery FROM unnest(w.words) AS u (word)
-           ) ELSE marked.terms END AS terms,
+    SELECT w.words, w.terms, entities_named($5::text, $4::text[]) AS entities,
+           CASE WHEN starts_with($2, E'\x1f') THEN '{}' ELSE tsvector_to_array(words_of($3::text)) END AS names,
            ARRAY(SELECT plainto_tsquery('english', code) FROM unnest($11::text[]) AS c (code)) AS codes
-    FROM (SELECT CASE WHEN starts_with($2, E'\x1f') THEN coalesce(terms_and_parts($2), '{}') END OFFSET 0)
-        AS marked (terms)
-    CROSS JOIN LATERAL (
-        -- Of the same words in the same order, without their parts.
-        SELECT CASE WHEN marked.terms IS NULL THEN tsvector_to_array(words_of(left($2::text, 20000)))
-                    ELSE coalesce(terms_of($2)::text[], '{}') END
-        OFFSET 0
-    ) AS w (words)
+    FROM words_and_terms($2::text) w
 )
 
 -- fragment: bearing

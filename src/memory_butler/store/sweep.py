@@ -73,15 +73,8 @@ async def apply(
     rows = await tx.fetch(
         SQL[f"apply_{_TABLE[kind]}"], now, thresholds.retrieval, thresholds.expiry, ids
     )
-    told: list[events.Event] = [
-        (
-            row["event_type"],
-            {
-                "memory_type": kind,
-                "memory_id": str(row["id"]),
-                "effective_confidence": row["effective"],
-            },
-        )
+    told = [
+        events.of_memory(row["event_type"], kind, row["id"], effective_confidence=row["effective"])
         for row in rows
     ]
     await events.record(tx, actor, told, now)

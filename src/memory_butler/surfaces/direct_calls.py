@@ -104,7 +104,7 @@ def _version(request: Request) -> str | None:
 
 
 def _plain_call(body: bytes) -> tuple[int | str, dict[str, Any]] | None:
-    """The id and the parameters of a call of a tool, in the one form that has no other reading."""
+    """The id and the parameters of a tool call; None for every other request, and for odd ones."""
     try:
         said = pydantic_core.from_json(body)
     except ValueError:
@@ -119,7 +119,7 @@ def _plain_call(body: bytes) -> tuple[int | str, dict[str, Any]] | None:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """What a request sends, for somebody else to read from its beginning."""
+    """A request's body that was read, for somebody else to read from its beginning."""
     read = False
 
     async def receiving() -> Message:

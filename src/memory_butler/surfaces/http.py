@@ -59,11 +59,6 @@ class Served:
     before_stopping: Callable[[], None] = lambda: None
 
 
-def build_app(memory: Memory, settings: Settings) -> ASGIApp:
-    """`served`, for whoever ends no streams before the application's own end."""
-    return served(memory, settings).app
-
-
 def served(
     memory: Memory, settings: Settings, server: Server[Any] | MCPServer[Any] | None = None
 ) -> Served:

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 BUILT: Final = Path(__file__).parents[1] / "dashboard"
 
 _NOT_BUILT: Final = "The dashboard is not built; in the source folder, run: make frontend"
-# Why not, as the build left it.
+# Where the build notes why it built nothing.
 _REASON: Final = "not-built.txt"
 
 # Paths of the other surfaces: a mistyped one is an error, not a page.
@@ -90,7 +90,7 @@ class _File:
     immutable: bool
 
     def response(self, request: Headers) -> Response:
-        """The file as this request takes it, or that it has it already."""
+        """The file in an encoding that the client takes; 304 where the client has it."""
         encoding = _chosen_encoding(request.get("accept-encoding", ""), self.bodies)
         headers = {
             **(SECURITY_HEADERS if self.media_type in _SHOWN_AS_PAGES else _FILE_HEADERS),

@@ -6,6 +6,7 @@ or asked can become a label.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -16,116 +17,100 @@ from memory_butler.telemetry.counting import Counters, count_with
 # Our own, so that a program that hosts this library decides what it shows of its other parts.
 REGISTRY: Final = CollectorRegistry()
 ProcessCollector(registry=REGISTRY)
+_counter = partial(Counter, registry=REGISTRY)
+_gauge = partial(Gauge, registry=REGISTRY)
+_histogram = partial(Histogram, registry=REGISTRY)
 
 # Seconds. A recall takes about 10 ms and a consolidation minutes.
 _LATENCY: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600)
 _WAIT: Final = (0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5)
 
-OPERATIONS: Final = Histogram(
+OPERATIONS: Final = _histogram(
     "memory_butler_operation_seconds",
     "Duration of an operation, by how it ended: ok, refused, unavailable or failed (a bug).",
     ("operation", "outcome"),
     buckets=_LATENCY,
-    registry=REGISTRY,
 )
 # Of the conventions for generative AI, gen_ai.client.operation.duration, its attributes and its
 # boundaries, named as OpenTelemetry names a metric for Prometheus. A label without a value is none.
-GEN_AI_OPERATIONS: Final = Histogram(
+GEN_AI_OPERATIONS: Final = _histogram(
     "gen_ai_client_operation_duration_seconds",
     "Duration of a memory operation, as OpenTelemetry's GenAI conventions name it.",
     ("gen_ai_operation_name", "error_type"),
     buckets=tuple(0.01 * 2**step for step in range(14)),
-    registry=REGISTRY,
 )
-POOL_WAIT: Final = Histogram(
+POOL_WAIT: Final = _histogram(
     "memory_butler_pool_wait_seconds",
     "Time that a transaction waited for a database connection.",
     buckets=_WAIT,
-    registry=REGISTRY,
 )
-POOL_CONNECTIONS: Final = Gauge(
+POOL_CONNECTIONS: Final = _gauge(
     "memory_butler_pool_connections",
     "Database connections of this process: open, idle, and max as configured.",
     ("state",),
-    registry=REGISTRY,
 )
-REPLICA_UP: Final = Gauge(
+REPLICA_UP: Final = _gauge(
     "memory_butler_replica_up",
     "Whether the standby of read_dsn answered when it was last looked at; 0 without one.",
-    registry=REGISTRY,
 )
-REPLICA_LAG: Final = Gauge(
+REPLICA_LAG: Final = _gauge(
     "memory_butler_replica_lag_seconds",
     "For how long the standby has not replayed what the primary had on disk.",
-    registry=REGISTRY,
 )
-REPLICA_READS: Final = Counter(
+REPLICA_READS: Final = _counter(
     "memory_butler_replica_reads",
     "Reads by who answered: the standby, or the primary because the standby was behind or away.",
     ("outcome",),
-    registry=REGISTRY,
 )
-EMBEDDING: Final = Histogram(
+EMBEDDING: Final = _histogram(
     "memory_butler_embedding_seconds",
     "Duration of one batch through the embedding model.",
     buckets=_LATENCY,
-    registry=REGISTRY,
 )
-EMBEDDED_TEXTS: Final = Counter(
-    "memory_butler_embedded_texts", "Texts that were embedded.", registry=REGISTRY
-)
-EMBEDDING_QUEUE: Final = Gauge(
+EMBEDDED_TEXTS: Final = _counter("memory_butler_embedded_texts", "Texts that were embedded.")
+EMBEDDING_QUEUE: Final = _gauge(
     "memory_butler_embedding_queue",
     "Texts that wait for the embedding model: single ones, and those of bulk jobs.",
     ("kind",),
-    registry=REGISTRY,
 )
-JOB_RUNS: Final = Counter(
+JOB_RUNS: Final = _counter(
     "memory_butler_job_runs",
     "Ticks of the schedule that this process ran, by status.",
     ("task", "status"),
-    registry=REGISTRY,
 )
-JOB_SECONDS: Final = Histogram(
+JOB_SECONDS: Final = _histogram(
     "memory_butler_job_seconds",
     "Duration of a tick over all tenants.",
     ("task",),
     buckets=_LATENCY,
-    registry=REGISTRY,
 )
-JOB_LAST_SUCCESS: Final = Gauge(
+JOB_LAST_SUCCESS: Final = _gauge(
     "memory_butler_job_last_success_timestamp_seconds",
     "When a tick last succeeded in this process, in seconds since 1970.",
     ("task",),
-    registry=REGISTRY,
 )
-EVENTS: Final = Counter(
+EVENTS: Final = _counter(
     "memory_butler_events",
     "Committed changes by type of event: fading, expiry and recovery by decay among them.",
     ("type",),
-    registry=REGISTRY,
 )
-DATABASE_UP: Final = Gauge(
+DATABASE_UP: Final = _gauge(
     "memory_butler_database_up",
     "Whether the database answered when the backlog was last counted.",
-    registry=REGISTRY,
 )
-BACKLOG: Final = Gauge(
+BACKLOG: Final = _gauge(
     "memory_butler_backlog_episodes",
     "Episodes of all counted tenants that are not consolidated: pending, failed, dead_letter.",
     ("state",),
-    registry=REGISTRY,
 )
-BACKLOG_AGE: Final = Gauge(
+BACKLOG_AGE: Final = _gauge(
     "memory_butler_backlog_age_seconds",
     "Age of the oldest pending episode of all counted tenants; 0 when none is pending.",
-    registry=REGISTRY,
 )
-BACKLOG_TENANTS: Final = Gauge(
+BACKLOG_TENANTS: Final = _gauge(
     "memory_butler_backlog_tenants",
     "Tenants that have episodes: counted, and uncounted because there are too many.",
     ("state",),
-    registry=REGISTRY,
 )
 
 

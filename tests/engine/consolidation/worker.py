@@ -43,13 +43,6 @@ class OneVector:
     model_name = "one-vector"
     model_version = "1"
 
-    def embed(self, text: str | None) -> list[float]:
-        return self.embed_batch([text])[0]
-
-    def embed_batch(self, texts: Sequence[str | None]) -> list[list[float]]:
-        vectors: list[list[float]] = self.embed_arrays(texts).tolist()
-        return vectors
-
     def embed_arrays(self, texts: Sequence[str | None]) -> Vectors:
         return np.full((len(texts), 384), 384**-0.5, np.float32)
 

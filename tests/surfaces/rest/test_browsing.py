@@ -425,14 +425,12 @@ async def test_trends_know_a_day_that_has_no_midnight(
     assert [one["day"][:10] for one in found["permanence"]] == ["2026-09-06"]
 
 
-@pytest.mark.parametrize(
-    "zone", ["", "Porto", "Europe", "../etc/passwd", "/etc/localtime", "+01:00"]
-)
-async def test_trends_refuse_an_unknown_time_zone(served: Served, zone: str) -> None:
+async def test_trends_refuse_an_unknown_time_zone(served: Served) -> None:
     async with served.rest() as rest:
-        answer = await rest.get("/api/memory/trends", params={"time_zone": zone})
-    assert answer.status_code == 422
-    assert answer.json()["detail"] == f"unknown time zone {zone!r}; example: Europe/Lisbon"
+        for zone in ("", "Porto", "Europe", "../etc/passwd", "/etc/localtime", "+01:00"):
+            answer = await rest.get("/api/memory/trends", params={"time_zone": zone})
+            assert answer.status_code == 422, zone
+            assert answer.json()["detail"] == f"unknown time zone {zone!r}; example: Europe/Lisbon"
 
 
 async def test_events_say_whether_their_change_was_undone(

@@ -35,9 +35,8 @@ async def test_statistics_are_the_same_over_rest_and_mcp(served: Served) -> None
             assert answer.json() == await client.call("memory_stats", **scope)
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status", "code"),
-    [
+async def test_every_error_is_a_problem(served: Served) -> None:
+    requests = (
         ("GET", "/api/memory/stats?scpe=x", 422, "invalid_input"),
         ("GET", "/api/memory/stats?scope=%20", 422, "invalid_input"),
         ("GET", "/api/memory/stats?scope=" + "x" * 501, 422, "invalid_input"),
@@ -48,39 +47,31 @@ async def test_statistics_are_the_same_over_rest_and_mcp(served: Served) -> None
         ("GET", f"/api/journal/ada/events?before={2**63}", 422, "invalid_input"),
         ("GET", "/api/nothing", 404, "not_found"),
         ("DELETE", "/api/memory/stats", 405, "invalid_input"),
-    ],
-)
-async def test_every_error_is_a_problem(
-    served: Served, method: str, path: str, status: int, code: str
-) -> None:
+    )
     async with served.rest() as rest:
-        answer = await rest.request(method, path)
-    assert answer.status_code == status
-    assert answer.headers["content-type"] == "application/problem+json"
-    problem = answer.json()
-    assert (problem["status"], problem["code"]) == (status, code)
-    assert problem["title"]
-    assert problem["detail"]
+        for method, path, status, code in requests:
+            answer = await rest.request(method, path)
+            assert answer.status_code == status, path
+            assert answer.headers["content-type"] == "application/problem+json", path
+            problem = answer.json()
+            assert (problem["status"], problem["code"]) == (status, code), path
+            assert problem["title"], path
+            assert problem["detail"], path
 
 
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [("episodes/cleanup", {"max_entries": False}), ("recall", {"topic": "tea", "limit": True})],
-)
-async def test_truth_is_no_number(served: Served, path: str, body: dict[str, Any]) -> None:
+async def test_truth_is_no_number_and_a_number_is_no_moment(served: Served) -> None:
+    truth = "true or false"
+    moment = "body.as_of: a date or time must be ISO 8601"
+    requests: list[tuple[str, dict[str, Any], str]] = [
+        ("episodes/cleanup", {"max_entries": False}, truth),
+        ("recall", {"topic": "tea", "limit": True}, truth),
+        *(("recall", {"topic": "tea", "as_of": one}, moment) for one in (5, 1e308, 10**400)),
+    ]
     async with served.rest() as rest:
-        answer = await rest.post(f"/api/memory/{path}", json=body)
-    assert answer.status_code == 422
-    assert "true or false" in answer.json()["detail"]
-
-
-@pytest.mark.parametrize("number", [5, 1e308, 10**400])
-async def test_a_number_is_no_moment(served: Served, number: float) -> None:
-    body = {"topic": "tea", "as_of": number}
-    async with served.rest() as rest:
-        answer = await rest.post("/api/memory/recall", json=body)
-    assert answer.status_code == 422
-    assert answer.json()["detail"].startswith("body.as_of: a date or time must be ISO 8601")
+        for path, body, said in requests:
+            answer = await rest.post(f"/api/memory/{path}", json=body)
+            assert answer.status_code == 422, body
+            assert said in answer.json()["detail"], body
 
 
 async def test_an_id_that_is_none_is_refused_as_by_the_tools(served: Served) -> None:
@@ -90,15 +81,15 @@ async def test_an_id_that_is_none_is_refused_as_by_the_tools(served: Served) -> 
     assert answer.json()["detail"].startswith("path.fact_id: must be a UUID, such as ")
 
 
-@pytest.mark.parametrize("headers", [{}, {"content-type": "text/plain"}])
 async def test_a_body_that_is_not_called_json_says_which_header_is_missing(
-    served: Served, headers: dict[str, str]
+    served: Served,
 ) -> None:
     body = b'{"content": "Ask first"}'
     async with served.rest() as rest:
-        answer = await rest.post("/api/memory/rules", content=body, headers=headers)
-    assert answer.status_code == 422
-    assert "Content-Type: application/json" in answer.json()["detail"]
+        for headers in ({}, {"content-type": "text/plain"}):
+            answer = await rest.post("/api/memory/rules", content=body, headers=headers)
+            assert answer.status_code == 422, headers
+            assert "Content-Type: application/json" in answer.json()["detail"], headers
 
 
 async def test_a_zone_whose_plus_became_a_space_says_how_to_write_it(served: Served) -> None:

@@ -9,7 +9,7 @@ from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.browse.decay import Decay, decay_of
 from memory_butler.engine.browse.provenance import Graph, provenance
-from memory_butler.engine.curate import missing
+from memory_butler.engine.curate import require
 from memory_butler.engine.memory import Memory
 from memory_butler.store import facts, links
 from memory_butler.store.rows import Row
@@ -34,9 +34,7 @@ async def look_at_fact(memory: Memory, principal: Principal, fact_id: UUID | str
     """
     id, now = inputs.uuid("fact_id", fact_id), memory.clock()
     async with memory.reading(principal.tenant) as tx:
-        row = await facts.look(tx, id)
-        if row is None:
-            raise missing("fact", id)
+        row = require("fact", id, await facts.look(tx, id))
         return LookedAtFact(
             row=fact_row(row, now),
             revision=revision_of(row),

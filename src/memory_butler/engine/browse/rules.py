@@ -9,7 +9,7 @@ from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import rule_row
 from memory_butler.engine.browse.decay import Decay, decay_of
 from memory_butler.engine.browse.provenance import Graph, provenance
-from memory_butler.engine.curate import missing
+from memory_butler.engine.curate import require
 from memory_butler.engine.memory import Memory
 from memory_butler.store import links, rules
 from memory_butler.store.rows import Row
@@ -38,9 +38,7 @@ async def look_at_rule(memory: Memory, principal: Principal, rule_id: UUID | str
     """
     id, now = inputs.uuid("rule_id", rule_id), memory.clock()
     async with memory.reading(principal.tenant) as tx:
-        row = await rules.look(tx, id)
-        if row is None:
-            raise missing("rule", id)
+        row = require("rule", id, await rules.look(tx, id))
         return LookedAtRule(
             row=rule_row(row, now),
             revision=revision_of(row),

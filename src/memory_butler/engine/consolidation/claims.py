@@ -244,7 +244,5 @@ async def _tell(
     memory: Memory,
 ) -> None:
     run = {} if run_id is None else {"run_id": str(run_id)}
-    happened: list[events.Event] = [
-        (event, {"memory_type": "episode", "memory_id": str(id), **run}) for id in ids
-    ]
+    happened = [events.of_memory(event, "episode", id, **run) for id in ids]
     await events.record(tx, principal.actor, happened, memory.clock())

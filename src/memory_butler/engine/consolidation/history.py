@@ -32,10 +32,7 @@ async def retry_dead_letters(
         await versions.keep(tx, "episode", revived, now)
         ttl = memory.config.episodes.default_ttl_days
         await consolidation.revive(tx, revived, expires_at(now, ttl))
-        happened: list[events.Event] = [
-            ("episode_retry_scheduled", {"memory_type": "episode", "memory_id": str(id)})
-            for id in revived
-        ]
+        happened = [events.of_memory("episode_retry_scheduled", "episode", id) for id in revived]
         await events.record(tx, principal.actor, happened, now)
         return revived
 

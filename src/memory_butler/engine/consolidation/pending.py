@@ -16,7 +16,7 @@ async def pending(memory: Memory, principal: Principal) -> dict[str, int]:
 
 
 async def pending_groups(memory: Memory, principal: Principal) -> dict[tuple[str, Trust], int]:
-    """The same by what is consolidated together: one butler's episodes, all trusted alike.
+    """The same for each group that is consolidated together: one butler's, all trusted alike.
 
     In name order, the most trusted first.
     """

@@ -24,7 +24,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.store import exchange as store
 from memory_butler.store.rows import Row
 
-# Where rules begin in what an answer names as next; their place is an id.
+# What `next` begins with once the facts are through; the id of the last rule follows.
 _RULES: Final = "rules "
 _NO_PLACE: Final = "after takes what the answer before named as next"
 

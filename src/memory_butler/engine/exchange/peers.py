@@ -30,7 +30,7 @@ _PLACE: Final = Path("exchange", "peers.json")
 _KEY: Final = re.compile(r"[0-9a-f]{64}")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
-# How tokens are called as the actor of what they do.
+# How the actor begins where a token acts.
 _TOKEN: Final = "token:"  # noqa: S105 -- no secret
 
 _All = dict[str, dict[str, dict[str, Any]]]
@@ -66,8 +66,8 @@ def accepted(data_dir: Path | None, tenant: str) -> dict[str, Peer]:
 def has_scopes(data_dir: Path, tenant: str) -> bool:
     """Whether any peer has agreed on scopes, or had before it was removed.
 
-    From then on nobody gets everything without being known: to remove a peer, or to accept another
-    key under its name, must not give more.
+    From then on an unknown caller no longer gets everything: to remove a peer, or to accept another
+    key under its name, must not give access to more.
     """
     return any("scopes" in one for one in _read(data_dir / _PLACE).get(tenant, {}).values())
 
@@ -151,7 +151,7 @@ def remove(data_dir: Path, tenant: str, name: str) -> None:
 
 
 def _take_out(own: dict[str, dict[str, Any]], key: str) -> None:
-    """Take a peer out; of one that had scopes that stays known (see `has_scopes`)."""
+    """Remove a peer; one that had scopes stays in the file as removed (see `has_scopes`)."""
     if "scopes" in own[key]:
         own[key]["removed"] = True
     else:

@@ -312,8 +312,8 @@ class RuleBatch:
         return {"at": self._now.isoformat(), "since": since.isoformat()}
 
     def _tell(self, event: EventType, id: UUID, **more: str) -> None:
-        payload = {"memory_type": "rule", "memory_id": str(id), "exchange": self._peer.key, **more}
-        self._happened.append((event, payload))
+        told = events.of_memory(event, "rule", id, exchange=self._peer.key, **more)
+        self._happened.append(told)
 
 
 async def forget_gone(tx: Transaction, row: Row, peer: Peer, at: datetime) -> events.Event:
@@ -324,8 +324,7 @@ async def forget_gone(tx: Transaction, row: Row, peer: Peer, at: datetime) -> ev
     mark = _noted(row["metadata"]) | since
     metadata = kept | _MARKS["retracted"] | {MARK: mark}
     await store.set_rule(tx, row["id"], row["last_confirmed_at"], metadata, Trust(row["trust"]))
-    payload = {"memory_type": "rule", "memory_id": str(row["id"]), "exchange": peer.key}
-    return "rule_forgotten", payload
+    return events.of_memory("rule_forgotten", "rule", row["id"], exchange=peer.key)
 
 
 def _text(row: Row) -> RuleText:

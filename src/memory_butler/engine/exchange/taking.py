@@ -324,8 +324,8 @@ class _Batch:
         keys = {one.sent.id: await self._key(tx, one, known.get(one.sent.id)) for one in wanted}
         # Keys before rows, as every writer locks (C-21).
         claimed = {keys[one.sent.id] for one in wanted if one.sent.state.validity == "active"}
-        for key in sorted(claimed, key=lambda one: one.lock_id(tx.tenant)):
-            await facts.lock_key(tx, key)
+        await facts.lock_keys(tx, claimed)
+        for key in claimed:
             self._held[key] = await facts.active_of(tx, key)
         there = await store.there(tx, ids)
         known_since = [row["touched"] for row in there.values()]
@@ -347,7 +347,8 @@ class _Batch:
         for one, row in comers:
             await self._claim(tx, one, row, keys[one.sent.id])
         ends = [id for pair in self._waiting for id in pair]
-        at = {row["id"]: _key_of(row) for row in await facts.of_any_state(tx, ends)} if ends else {}
+        found = await facts.of_any_state(tx, ends) if ends else []
+        at = {row["id"]: FactKey.of_row(row) for row in found}
         for lost, won in self._waiting:
             if won == lost or at.get(won) != at[lost]:
                 continue  # not here, or not about the same
@@ -356,7 +357,7 @@ class _Batch:
 
     async def _key(self, tx: Transaction, one: _Wanted, row: Row | None) -> FactKey:
         if row is not None:
-            return _key_of(row)
+            return FactKey.of_row(row)
         assert one.new is not None  # noqa: S101 -- it was not here when the batch was made
         entity_id = await self._entity(tx, one)
         return FactKey.of(one.new.scope, one.new.predicate, one.new.subject, entity_id)
@@ -467,7 +468,7 @@ class _Batch:
         if sent.supersedes is None or sent.supersedes == sent.id:
             return None
         for row in await facts.of_any_state(tx, [sent.supersedes]):
-            if _key_of(row) == key and not outranks(Trust(row["trust"]), sent.trust):
+            if FactKey.of_row(row) == key and not outranks(Trust(row["trust"]), sent.trust):
                 return sent.supersedes
         return None  # it may come later, or was erased
 
@@ -537,12 +538,8 @@ class _Batch:
             self.done.conflicts += 1
 
     def _tell(self, event: EventType, id: UUID, **more: str) -> None:
-        payload = {"memory_type": "fact", "memory_id": str(id), "exchange": self._peer.key, **more}
-        self._happened.append((event, payload))
-
-
-def _key_of(row: Row) -> FactKey:
-    return FactKey.of(row["scope"], row["predicate"], row["subject"], row["entity_id"])
+        told = events.of_memory(event, "fact", id, exchange=self._peer.key, **more)
+        self._happened.append(told)
 
 
 def _differs(theirs: State, mine: State) -> bool:
@@ -595,11 +592,8 @@ async def _take_gone(
                 state = State("retracted", at, row["valid_until"], row["last_confirmed_at"])
                 metadata = kept | {"forgotten": True, MARK: mark | since}
                 await store.set_state(tx, row["id"], state, metadata, at)
-                payload = {
-                    "memory_type": "fact",
-                    "memory_id": str(row["id"]),
-                    "exchange": peer.key,
-                }
-                happened.append(("fact_retracted", payload))
+                happened.append(
+                    events.of_memory("fact_retracted", "fact", row["id"], exchange=peer.key)
+                )
             await events.record(tx, principal.actor, happened, now)
     return done

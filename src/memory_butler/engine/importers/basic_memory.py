@@ -1,8 +1,8 @@
 """The notes of basic-memory: a folder of Markdown files.
 
 A line `- [category] text #tag (context)` is an observation, and becomes a fact about the note's
-subject; `- relation [[Other note]]` is a relation, and becomes one too. All that is written in a
-note besides is an episode: it may hold what nobody has put into a fact yet, and so is fenced code.
+subject; `- relation [[Other note]]` is a relation, and becomes one too. All other text of a note,
+fenced code as well, becomes an episode: it may hold what nobody has put into a fact yet.
 
 A note is known by its permalink, or by its path. Its title is what its facts are about, unless
 several notes have the same.

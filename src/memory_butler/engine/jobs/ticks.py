@@ -1,4 +1,4 @@
-"""One tick of the schedule: every tenant with work, each by itself, once over all servers."""
+"""One tick of the schedule: one server runs it, for one tenant with work after the other."""
 
 import time
 from datetime import datetime, timedelta
@@ -44,8 +44,8 @@ async def take(pool: asyncpg.Pool, name: str, tick: datetime, now: datetime) -> 
 async def waits(pool: asyncpg.Pool, name: str, tick: datetime, now: datetime) -> bool:
     """Whether a tick of an entry is still to be taken.
 
-    The first call for an entry notes the tick before as one to skip: an entry made at noon should
-    not begin with yesterday's morning. From then on a tick that was missed is made good.
+    The first call for an entry marks the tick before as done: an entry made at noon should not
+    begin with yesterday's morning. From then on a missed tick is made up for.
     """
     last = await jobs.last(pool, name, tick)
     if last is None:

@@ -6,7 +6,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.domain.rules import inverted_content, is_forgotten, may_invert
 from memory_butler.domain.text import preprocess_text
 from memory_butler.engine import inputs
-from memory_butler.engine.curate import missing
+from memory_butler.engine.curate import require
 from memory_butler.engine.feedback import standing
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import shortened
@@ -43,9 +43,7 @@ async def invert_rule(memory: Memory, principal: Principal, rule_id: UUID | str)
     id = inputs.uuid("rule_id", rule_id)
     policy = memory.config.rules.policy()
     async with transaction(memory.pool, principal.tenant) as tx:
-        before = await rules.for_update(tx, id)
-    if before is None:
-        raise missing("rule", id)
+        before = require("rule", id, await rules.for_update(tx, id))
     corrected = before["metadata"].get("needs_inversion") is False
     if is_forgotten(before["metadata"]) or corrected or not may_invert(standing(before), policy):
         return False
@@ -66,8 +64,8 @@ async def invert_rule(memory: Memory, principal: Principal, rule_id: UUID | str)
                 "needs_inversion": False,
             }
             await rules.invert(tx, id, content, searchable, now, metadata)
-            payload = {"memory_type": "rule", "memory_id": str(id)}
-            await events.record(tx, principal.actor, [("rule_inverted", payload)], now)
+            told = events.of_memory("rule_inverted", "rule", id)
+            await events.record(tx, principal.actor, [told], now)
             return True
 
     return await shortened(embedded, write)

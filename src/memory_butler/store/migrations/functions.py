@@ -29,7 +29,7 @@ FIRST = (
     "kept_plans",
     "terms_of",
     "parts_of",
-    "terms_and_parts",
+    "words_and_terms",
     "every_term",
     "prefix_terms",
 )

@@ -95,7 +95,7 @@ _SAMPLES: Final[Mapping[str, Any]] = {
     "without": [FACT],
 }
 
-# What a request says beyond what it must; ids in a path where the field's name alone is not enough.
+# Optional fields of the examples; ids in a path, where the field's name does not tell which.
 _REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "memory_store_fact": {"predicate": "favorite_tea", "content": "Likes oolong best"},
     "memory_store_rule": {"content": "Confirm before sending messages", "tags": ["messages"]},
@@ -134,7 +134,7 @@ _REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def request_of(operation: Operation[Any, Any], route: Route, id: str) -> dict[str, Any]:
-    """What a caller would send: whatever is required, and what makes the example speak."""
+    """A request: all required fields, and optional ones that make a better example."""
     schema = operation.input_model.model_json_schema()
     definitions = schema.get("$defs", {})
     told = _REQUESTS.get(id, {})
