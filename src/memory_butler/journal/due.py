@@ -8,7 +8,7 @@ the other languages.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 from memory_butler.journal.clocks import (
@@ -36,6 +36,9 @@ from memory_butler.journal.days import (
 )
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.rounds import at_clock, next_round
+
+# Chatham in summer; what seems further east, such as +14:00, is Hawaii or the Aleutians.
+_EASTERNMOST: Final = timedelta(hours=13, minutes=45)
 
 # Nobody writes a date further into a plan than this; the search takes time with the length.
 MAX_SEARCHED_CHARS: Final = 400
@@ -124,6 +127,24 @@ def due_date(
     """When a plan is due, in UTC, or None: `schedule` without what repeats."""
     found = schedule(attribute, text, now, policy)
     return found.due if found else None
+
+
+def in_zone(due: datetime, zone: tzinfo) -> datetime:
+    """A due date as it stands for somebody in `zone`: what is due on Friday is due on Friday there.
+
+    A day as a whole is its last second. Which day that is follows from the time in UTC: as far as
+    it is from midnight, so far from UTC was the zone in which it was told. A time of day is a
+    moment, and stays.
+    """
+    there = due.astimezone(UTC)
+    second = there.hour * 3600 + there.minute * 60 + there.second
+    offset = timedelta(seconds=86_399 - second)
+    if there.microsecond or offset % timedelta(minutes=15):
+        return due
+    if offset > _EASTERNMOST:
+        offset -= DAY
+    day = there + offset
+    return day.replace(tzinfo=zone).astimezone(UTC)
 
 
 def undated(text: str) -> str:

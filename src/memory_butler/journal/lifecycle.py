@@ -193,8 +193,17 @@ def subject_of(tag: Remember) -> str | None:
     return normalised(match[1]) or None
 
 
-def arrive(tag: Remember, active: Iterable[Item]) -> Arrival:
-    """What a memory tag does to the active items (JSUP-01, JSUP-02, JSUP-05, C-91)."""
+def arrive(
+    tag: Remember,
+    active: Iterable[Item],
+    due: datetime | None = None,
+    languages: Sequence[str] = ("en",),
+) -> Arrival:
+    """What a memory tag does to the active items (JSUP-01, JSUP-02, JSUP-05, C-91).
+
+    A plan that is `due` at the moment of another one and about the very same is that one: the user
+    and the companion both tell of it (C-494).
+    """
     same_type = [item for item in active if item.type == tag.type]
     subject = subject_of(tag)
     words = normalised(tag.content)
@@ -203,6 +212,12 @@ def arrive(tag: Remember, active: Iterable[Item]) -> Arrival:
         for item in same_type
         if normalised(item.content) == words and (tag.type != "desc" or item.subject == subject)
     ]
+    if not again and tag.type == "plan" and due is not None:
+        again = [
+            item
+            for item in same_type
+            if item.due == due and likeness(tag.content, item.content, languages) == 1.0
+        ]
     if again:
         return Arrival(max(again, key=_age), (), subject)
     if tag.type == "feeling":
