@@ -120,7 +120,10 @@ async def test_what_a_model_marks_as_thinking_is_not_said(live: LiveJournal, tex
         ("<say>Luna: Good morning.</say>", "<say>Good morning.</say>"),
         ("assistant: Good morning.", "Good morning."),
         ("Luna: it means the moon.", "it means the moon."),
-        ("They asked Luna: why? <say>Luna: why?</say>", "They asked Luna: why? <say>Luna: why?</say>"),
+        (
+            "They asked Luna: why? <say>Luna: why?</say>",
+            "They asked Luna: why? <say>Luna: why?</say>",
+        ),
         ("Lunatic: a word.", "Lunatic: a word."),
         ("Luna:", "Luna:"),
     ],

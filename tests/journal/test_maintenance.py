@@ -522,7 +522,8 @@ def fragments(number: int, recognition: str = "A long story.") -> list[Operation
 
 
 @pytest.mark.parametrize(
-    "fails", [ModelTimedOut("no answer"), ModelExited("it ended", 1), ModelOutputTooLong("too long")]
+    "fails",
+    [ModelTimedOut("no answer"), ModelExited("it ended", 1), ModelOutputTooLong("too long")],
 )
 async def test_a_review_that_is_too_much_is_made_in_parts(
     desk: MaintenanceDesk, live: LiveJournal, fails: Exception
@@ -640,7 +641,7 @@ async def test_a_fragment_is_shown_by_its_other_names_too(
 
 
 def test_the_skill_asks_for_dates_that_stay_true() -> None:
-    assert "never \"yesterday\"" in " ".join(skill().split())
+    assert 'never "yesterday"' in " ".join(skill().split())
 
 
 async def test_a_dry_run_and_a_no_change_nothing(

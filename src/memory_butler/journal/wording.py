@@ -130,9 +130,7 @@ def come_due_words(plans: ComeDue, policy: JournalPolicy) -> list[str]:
     return lines
 
 
-def memory_line(
-    one: OnMind, now: datetime, policy: JournalPolicy, limit: int | None = None
-) -> str:
+def memory_line(one: OnMind, now: datetime, policy: JournalPolicy, limit: int | None = None) -> str:
     """ "- [plan, user] call mum (due Friday, 6 March 2026, 17:00; approaching)".
 
     What has no due date and is not of today says of when it is, "- [pin, user, Tue 3 Feb] …":
