@@ -1,16 +1,18 @@
 """Dates in words: when a plan is due, and the span of time that a phrase names (C-101, C-160).
 
 Most numbers in a plan count something: euros, steps, a house. So English is read by rules that take
-what is surely a date and nothing else (`days.py`, `clocks.py`); dateparser reads calendar dates and
-the other languages.
+what is surely a date and nothing else (`days.py`, `clocks.py`), and German likewise (`german.py`);
+dateparser reads calendar dates and the other languages.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import chain
 from typing import Final
 
+from memory_butler.journal import german
 from memory_butler.journal.clocks import (
     LISTED,
     NOT_BEFORE,
@@ -147,11 +149,17 @@ def in_zone(due: datetime, zone: tzinfo) -> datetime:
     return day.replace(tzinfo=zone).astimezone(UTC)
 
 
-def undated(text: str) -> str:
-    """A text without its dates and times of day in English, which do not say what it is about."""
+def undated(text: str, languages: Sequence[str] = ("en",)) -> str:
+    """A text without its dates and times of day in English and German, as far as these are among
+    `languages`: they do not say what it is about."""
     searched = text[:MAX_SEARCHED_CHARS]
-    spans = [match.span() for match, _ in matches(searched)]
-    spans += [(one.start, one.end) for one in times_of_day(searched)]
+    spans: list[tuple[int, int]] = []
+    if "en" in languages:
+        spans += [match.span() for match, _ in matches(searched)]
+        spans += [(one.start, one.end) for one in times_of_day(searched)]
+    if "de" in languages:
+        spans += [match.span() for match, _ in german.found_in(searched)]
+        spans += [(one.start, one.end) for one in german.times_of_day(searched)]
     for start, end in sorted(spans, reverse=True):
         text = f"{text[:start]} {text[end:]}"
     return text
@@ -214,18 +222,61 @@ def window(phrase: str, now: datetime, policy: JournalPolicy) -> Window | None:
 
 def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) -> Found | None:
     """The first date in a text; with `future`, the first that is not past."""
+    languages = policy.languages
+    others = [one for one in languages if one not in ("en", "de")]
     try:
-        if "en" in policy.languages or not policy.languages:
-            for found in _english(text, base):
-                if found.due() > base or found.repeats or not future:
-                    return found
-        others = [one for one in policy.languages if one != "en"]
-        if others or not policy.languages:
+        readers: list[Iterator[Found]] = []
+        if "en" in languages or not languages:
+            readers.append(_english(text, base))
+        if "de" in languages:
+            # The day says which language it is, else the time: "um 8 am Bahnhof" is no "8 am".
+            is_german = german.found_in(text) or (
+                any(german.times_of_day(text)) and not any(matches(text))
+            )
+            readers.insert(0 if is_german else len(readers), _german(text, base))
+        for found in chain(*readers):
+            if found.due() > base or found.repeats or not future:
+                return found
+        if others or not languages:
             return _foreign(text, base, others, future=future)
     except (OverflowError, ValueError):
         # Beyond either end of the calendar.
         return None
     return None
+
+
+def _german(text: str, base: datetime) -> Iterator[Found]:
+    """The dates in a German text, in the order of the text, each with its time of day."""
+    times = list(german.times_of_day(text))
+    known = [(one.start, one.end) for one in times]
+    # "um 8 am Bahnhof" is no "8 am".
+    times += [
+        one
+        for one in times_of_day(text)
+        if all(one.end <= start or one.start >= end for start, end in known)
+        and not text[one.start : one.end].lower().endswith("am")
+    ]
+    days = german.found_in(text)
+    for match, read in days:
+        found = read(match, base)
+        if found is None:
+            continue
+        clock = clock_near(match, times, text)
+        if clock is not None and (found.at is None or found.is_part):
+            yield _at(found, clock, text, base, match[0])
+        elif found.at is not None and not found.is_part:
+            yield found
+        elif german.is_before(match):
+            yield replace(found, start=base, end=found.start, at=None, up_to=True)
+        else:
+            yield replace(found, up_to=found.up_to or german.is_up_to(match))
+    if not days:
+        for clock in times:
+            # "At 5pm" is English, and so is its day.
+            said = text[clock.start : clock.end]
+            if clock.alone and ((clock.start, clock.end) in known or ":" in said):
+                yield _at(day_of(base), clock, text, base, None)
+                return
 
 
 def _english(text: str, base: datetime) -> Iterator[Found]:
@@ -307,8 +358,13 @@ def _is_offset(start: int, text: str, offsets: list[Match]) -> bool:
 
 
 # Words that tell which half of a day an hour means.
-_LATE: Final = re.compile(r"\b(?:tonight|evening|night|afternoon|dinner|supper)\b", re.IGNORECASE)
-_EARLY: Final = re.compile(r"\b(?:morning|breakfast|early)\b", re.IGNORECASE)
+_LATE: Final = re.compile(
+    r"\b(?:tonight|evening|night|afternoon|dinner|supper)\b|(?:abend|nachmittag)s?\b|\bnachts?\b",
+    re.IGNORECASE,
+)
+_EARLY: Final = re.compile(
+    r"\b(?:morning|breakfast|early|früh|morgens)\b|vormittags?\b", re.IGNORECASE
+)
 # Right before the time: an alarm may be a company's, and Dawn is a name.
 _EARLY_BEFORE: Final = re.compile(
     rf"\b(?:alarm(?:\s+for(?:\s+(?:tomorrow|{WEEKDAY}))?)?|wake(?:\s+(?:up|me|us)){{0,2}}"

@@ -246,7 +246,7 @@ def likeness(one: str, other: str, languages: Sequence[str] = ("en",)) -> float:
 @lru_cache(maxsize=_COMPARED)
 def _about(text: str, languages: tuple[str, ...]) -> frozenset[str]:
     """The stems of what a text is about; of a date alone, its own."""
-    what = undated(text) if "en" in languages else text
+    what = undated(text, languages)
     return stems(what if what.strip() else text, languages)
 
 
