@@ -231,3 +231,21 @@ def test_what_is_due_on_a_day_is_due_on_that_day_wherever_one_travels(
         assert in_zone(at, ZoneInfo(there)) == at
     soon = NOW.replace(second=59, microsecond=5) + timedelta(minutes=59)
     assert in_zone(soon, ZoneInfo(there)) == soon
+
+
+@pytest.mark.parametrize(
+    ("now", "text", "due"),
+    [
+        # It is 02:30 in summer time, and 02:00 comes again in half an hour.
+        ("2026-10-25T00:30Z", "ring in 30 minutes", "2026-10-25T02:00:00+01:00"),
+        ("2026-10-25T00:30Z", "ring in 2 hours", "2026-10-25T03:30:00+01:00"),
+        ("2026-10-25T00:30Z", "ring at 2:45am", "2026-10-25T02:45:00+02:00"),
+        ("2026-10-25T01:30Z", "ring at 2:45am", "2026-10-25T02:45:00+01:00"),
+        ("2026-10-25T01:30Z", "ring at 2:15am", "2026-10-26T02:15:00+01:00"),
+        ("2026-10-25T01:30Z", "ring every hour", "2026-10-25T03:30:00+01:00"),
+        ("2026-10-25T01:30Z", "ring today", "2026-10-25T23:59:59+01:00"),
+    ],
+)
+def test_what_is_soon_is_no_past_while_the_clocks_go_back(now: str, text: str, due: str) -> None:
+    said = datetime.fromisoformat(now)
+    assert local(due_date(None, text, said, BERLIN)) == due

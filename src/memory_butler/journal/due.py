@@ -115,7 +115,7 @@ def schedule(
     if rule is not None:
         rule = at_clock(rule, due)
         try:
-            if due <= base:
+            if not _is_after(due, base):
                 due = next_round(rule, due, base, policy.zone)
         except (OverflowError, ValueError):
             return None
@@ -235,7 +235,7 @@ def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) ->
             )
             readers.insert(0 if is_german else len(readers), _german(text, base))
         for found in chain(*readers):
-            if found.due() > base or found.repeats or not future:
+            if not future or found.repeats or _is_after(found.due(), base):
                 return found
         if others or not languages:
             return _foreign(text, base, others, future=future)
@@ -243,6 +243,12 @@ def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) ->
         # Beyond either end of the calendar.
         return None
     return None
+
+
+def _is_after(moment: datetime, base: datetime) -> bool:
+    """Whether it is later. Two moments of one zone compare by the face of the clock, and within the
+    hour before it goes back what comes seems past."""
+    return moment.astimezone(UTC) > base.astimezone(UTC)
 
 
 def _german(text: str, base: datetime) -> Iterator[Found]:
@@ -376,9 +382,13 @@ _EARLY_BEFORE: Final = re.compile(
 def _at_first(found: Found, row: list[Clock], text: str, base: datetime, said: str) -> Found:
     """A day with the first time of a list; on a day that does not repeat the first to come."""
     first, *others = (_at(found, one, text, base, said) for one in row)
-    if found.repeats is not None or (found.start <= first.due() < found.end and first.due() > base):
+    if found.repeats is not None or (
+        found.start <= first.due() < found.end and _is_after(first.due(), base)
+    ):
         return first
-    return next((one for one in others if base < one.due() < found.end), first)
+    return next(
+        (one for one in others if _is_after(one.due(), base) and one.due() < found.end), first
+    )
 
 
 def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None) -> Found:
@@ -393,7 +403,7 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
     if said is not None and said.lower().startswith("tonight") and is_small and not clock.zone:
         # The small hours of tonight are those of the next day.
         at = at.replace(hour=at.hour % 12)
-        at += timedelta(0) if at > base else DAY
+        at += timedelta(0) if _is_after(at, base) else DAY
         return replace(day_of(at), at=at)
     if clock.zone is not None:
         named = f"{at:%Y-%m-%d %H:%M} {clock.zone.upper()}"
@@ -411,8 +421,10 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
         )
         at = _half_meant(at, base, is_late=is_late, is_early=is_early, day_said=said is not None)
     again = found.again if said is not None else DAY
-    if at <= base and again is not None:
-        at += again
+    if not _is_after(at, base) and again is not None:
+        # Where the clocks went back, the same time comes once more.
+        once_more = at.replace(fold=1)
+        at = once_more if _is_after(once_more, base) else at + again
     return replace(day_of(at), at=at, repeats=found.repeats)
 
 
@@ -427,7 +439,7 @@ def _half_meant(
         if is_early:
             return morning
         # The next on a clock's face.
-        return next((one for one in (morning, evening) if one > base), morning)
+        return next((one for one in (morning, evening) if _is_after(one, base)), morning)
     if is_late or (at.hour in (12, *range(1, 7)) and not is_early):
         return evening
     return morning
@@ -463,6 +475,6 @@ def _foreign(text: str, base: datetime, languages: list[str], *, future: bool) -
         order = "DMY" if re.fullmatch(r"\d{1,2}\.\d{1,2}\.?", day) else None
         if (parsed := coming_date(day, base, languages, order)) is not None:
             found = _spanning(*parsed, phrase)
-            if found.due() > base or not future:
+            if not future or _is_after(found.due(), base):
                 return found
     return None
