@@ -418,6 +418,7 @@ HOSTILE: list[tuple[dict[str, Any], str]] = [
     ({"delete": [{"key": "known"}]}, "only the review of a monthly run deletes"),
     ({"put": [put("gift", "They plan a lantern in blue for May.")]}, "it would tell a secret"),
     ({"put": [put("a lantern in blue", "x")]}, "it would tell a secret"),
+    ({"put": [put("garden", "x" * 1_001)]}, "its ambient line has 1001 characters, of 1000"),
 ]
 
 
@@ -548,6 +549,20 @@ async def test_a_review_reaches_fragments_that_no_prompt_holds_together(
     assert len(model.asked) > 2
     assert sorted(key for keys in model.asked for key in keys) == sorted(desk.fragments())
     assert {one.recognition for one in desk.fragments().values()} == {"Short."}
+
+
+async def test_a_review_is_told_where_the_map_is_too_long(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    desk.apply("manual", [PutFragment(f"key{one}", "A garden. " * 40) for one in range(10)])
+    tell(live, "Hello.")
+    model, _ = await run(desk, "{}", "{}", kind="monthly")
+    assert "should take 2000 at most" not in model.calls[1].prompt
+    desk.apply("manual", [PutFragment(f"more{one}", "A garden. " * 40) for one in range(10)])
+    tell(live, "Hello.")
+    model, _ = await run(desk, "{}", "{}", kind="monthly")
+    told = r"of all 20 fragments take 20\d\d tokens together, and should take 2000 at most"
+    assert re.search(told, model.calls[1].prompt)
 
 
 async def test_a_fragment_that_no_model_reviews_ends_no_review(

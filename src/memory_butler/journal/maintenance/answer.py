@@ -42,6 +42,8 @@ MAX_ENTRIES: Final = 200
 # A model that is led astray must not take the map down with it; a person may go further.
 MAX_DELETED_SHARE: Final = 0.2
 MIN_DELETABLE: Final = 3
+# The map is in every prompt: a line that is longer is no line, but all that is known.
+MAX_AMBIENT_CHARS: Final = 1_000
 _MAX_COMPLAINT_CHARS: Final = 200
 
 
@@ -162,6 +164,11 @@ class _Reader:
         tiers = {name: texts[name] or None for name in ("ambient", "recognition", "inventory")}
         if not any(tiers.values()):
             raise _Refused("it says nothing: every tier is empty")
+        if len(texts["ambient"]) > MAX_AMBIENT_CHARS:
+            raise _Refused(
+                f"its ambient line has {len(texts['ambient'])} characters, of {MAX_AMBIENT_CHARS} "
+                "at most: it would be in every prompt"
+            )
         named = sources if isinstance(sources, list) else []
         ids = {self.question.handles[one] for one in named if one in self.question.handles}
         if not ids and not self.question.review:

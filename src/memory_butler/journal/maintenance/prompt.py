@@ -12,7 +12,7 @@ from typing import Final
 
 from memory_butler.domain.context import CHARS_PER_TOKEN
 from memory_butler.domain.text import one_line, without_tag
-from memory_butler.journal.fragments import ALIAS, Fragment, RunType
+from memory_butler.journal.fragments import ALIAS, Fragment, RunType, compose_ambient
 from memory_butler.journal.items import Event
 from memory_butler.journal.lifecycle import mentioned
 from memory_butler.journal.policy import JournalPolicy
@@ -107,7 +107,7 @@ def ask(
 
 
 def review(
-    fragments: Mapping[str, Fragment], keys: Sequence[str], max_tokens: int
+    fragments: Mapping[str, Fragment], keys: Sequence[str], policy: JournalPolicy, max_tokens: int
 ) -> tuple[Question, int]:
     """What a monthly run ends with: as many of the fragments with these keys, the first of them,
     as fit; and how many these are.
@@ -122,7 +122,15 @@ def review(
             break
         lines.append(text)
         room -= len(text) + 1
-    body = "\n".join([_REVIEW, "", "## Fragments", "", *lines])
+    task = _REVIEW
+    # It stands in every prompt; nobody else shortens it.
+    taken = policy.count(compose_ambient(fragments.values()))
+    if taken > policy.budget.wake:
+        task += (
+            f" The ambient lines of all {len(fragments)} fragments take {taken} tokens together, "
+            f"and should take {policy.budget.wake} at most: shorten those below."
+        )
+    body = "\n".join([task, "", "## Fragments", "", *lines])
     partly = frozenset(fragments) - {*keys[: len(lines)]}
     return Question(skill(), body, {}, 0, 0, review=True, partly=partly), len(lines)
 

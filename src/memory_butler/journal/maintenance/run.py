@@ -271,7 +271,9 @@ class _Thinking:
         failed: list[_Problem] = []
         slow = 0
         while keys := [key for key in keys if key in self.draft.fragments]:
-            question, shown = review(self.draft.fragments, keys[:most], self.limits.portion)
+            question, shown = review(
+                self.draft.fragments, keys[:most], self.policy, self.limits.portion
+            )
             problem = await self._ask(question)
             if problem is None:
                 slow = 0
