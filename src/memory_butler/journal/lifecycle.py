@@ -201,8 +201,7 @@ def arrive(
 ) -> Arrival:
     """What a memory tag does to the active items (JSUP-01, JSUP-02, JSUP-05, C-91).
 
-    A plan that is `due` at the moment of another one and about the very same is that one: the user
-    and the companion both tell of it (C-494).
+    A plan that is `due` and of which another one tells is that one.
     """
     same_type = [item for item in active if item.type == tag.type]
     subject = subject_of(tag)
@@ -212,11 +211,11 @@ def arrive(
         for item in same_type
         if normalised(item.content) == words and (tag.type != "desc" or item.subject == subject)
     ]
-    if not again and tag.type == "plan" and due is not None:
+    if not again and tag.type == "plan":
         again = [
             item
             for item in same_type
-            if item.due == due and likeness(tag.content, item.content, languages) == 1.0
+            if is_same_plan((tag.content, due), (item.content, item.due), languages)
         ]
     if again:
         return Arrival(max(again, key=_age), (), subject)
@@ -226,6 +225,17 @@ def arrive(
         old = tuple(item for item in same_type if item.subject == subject)
         return Arrival(None, old, subject)
     return Arrival(None, (), subject)
+
+
+def is_same_plan(
+    one: tuple[str, datetime | None],
+    other: tuple[str, datetime | None],
+    languages: Sequence[str] = ("en",),
+) -> bool:
+    """Whether two texts with their due dates are one plan, which both sides tell of (C-494): due at
+    the same moment, and with the same stems, dates apart."""
+    same_date = one[1] is not None and one[1] == other[1]
+    return same_date and likeness(one[0], other[0], languages) == 1.0
 
 
 def likeness(one: str, other: str, languages: Sequence[str] = ("en",)) -> float:
