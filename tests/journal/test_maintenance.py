@@ -639,6 +639,23 @@ async def test_what_a_fragment_says_is_shown_before_it_is_written_over(
     assert len(model.calls) == 1
 
 
+async def test_what_is_asked_for_is_shown_whole_before_messages_are(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    """Where a small model is asked about little at once, too."""
+    desk.apply("manual", [PutFragment("jule", "Ana's sister.", "Allergic to nuts. " * 100)])
+    for _ in range(4):
+        live.log("My sister has a new bike. " * 20, "user")
+    portion = (len(skill()) + 3_300) // 4
+    story = "Allergic to nuts; has a new bike."
+    blind = answer(put=[put("jule", "Ana's sister.", recognition=story)])
+    _, proposal = await run(desk, *[blind] * 9, portion=portion)
+    assert desk.fragments()["jule"].recognition == story
+    assert proposal.report.refused == ()
+    assert desk.unread_events() == ()
+    assert proposal.report.events == 4
+
+
 async def test_a_fragment_is_shown_by_its_other_names_too(
     desk: MaintenanceDesk, live: LiveJournal
 ) -> None:

@@ -85,7 +85,10 @@ def ask(
     room = max_tokens * CHARS_PER_TOKEN - len(skill()) - _HEADINGS
     told = [one for one in ((event, shown(event, policy)) for event in events) if one[1]]
     words = "\n".join(text for _, text in told)
-    known, partly = _known(fragments, {*_spoken_of(words, fragments), *asked_for}, room // 2)
+    # What was asked for goes before messages: these are read in the next portion.
+    share = max(room // 2, room - 2 * _MIN_MESSAGE_CHARS) if asked_for else room // 2
+    wanted = dict.fromkeys([*sorted(asked_for), *_spoken_of(words, fragments)])
+    known, partly = _known(fragments, tuple(wanted), share)
     room -= len(known)
     handles: dict[str, int] = {}
     blocks: list[str] = []
@@ -162,13 +165,16 @@ def _spoken_of(words: str, fragments: Mapping[str, Fragment]) -> Iterator[str]:
 
 
 def _known(
-    fragments: Mapping[str, Fragment], wanted: Collection[str], room: int
+    fragments: Mapping[str, Fragment], wanted: Sequence[str], room: int
 ) -> tuple[str, frozenset[str]]:
-    """The map, a line a fragment, and whole those that are wanted, as far as there is room; and
-    the keys of what is not shown whole."""
+    """The map, a line a fragment, and whole those that are wanted, in that order, as far as there
+    is room; and the keys of what is not shown whole."""
     lines = ["## Fragments", ""]
     whole: set[str] = set()
-    for one in sorted(fragments.values(), key=lambda one: (one.key not in wanted, one.key)):
+    place = {key: number for number, key in enumerate(wanted)}
+    for one in sorted(
+        fragments.values(), key=lambda one: (place.get(one.key, len(place)), one.key)
+    ):
         short, full = _in_short(one), _in_full(one)
         text = full if one.key in wanted and len(full) <= room else short
         room -= len(text) + 1
