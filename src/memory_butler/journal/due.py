@@ -138,10 +138,12 @@ def in_zone(due: datetime, zone: tzinfo) -> datetime:
     it is from midnight, so far from UTC was the zone in which it was told. A time of day is a
     moment, and stays.
     """
+    if due.second != 59 or due.microsecond:
+        return due
     there = due.astimezone(UTC)
     second = there.hour * 3600 + there.minute * 60 + there.second
     offset = timedelta(seconds=86_399 - second)
-    if there.microsecond or offset % timedelta(minutes=15):
+    if offset % timedelta(minutes=15):
         return due
     if offset > _EASTERNMOST:
         offset -= DAY

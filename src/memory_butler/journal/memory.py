@@ -153,15 +153,17 @@ def on_minds(db: sqlite3.Connection, now: datetime, policy: JournalPolicy) -> li
 
     Turns are counted up to `policy.turn_horizon` and no further back than the oldest item.
     """
-    items = [
-        replace(item, due=in_zone(item.due, policy.zone)) if item.due else item
-        for item in active(db)
-    ]
+    items = [_in_zone(item, policy) for item in active(db)]
     fading = [item.refreshed_at for item in items if item.type in policy.half_lives]
     turns: list[datetime] = []
     if fading:
         turns = events.user_turns(db, min(fading), policy.assistant_actors, policy.turn_horizon)
     return [on_mind(item, turns, now, policy) for item in items]
+
+
+def _in_zone(item: Item, policy: JournalPolicy) -> Item:
+    due = in_zone(item.due, policy.zone) if item.due else None
+    return item if due == item.due else replace(item, due=due)
 
 
 def remember(
