@@ -10,7 +10,7 @@ import pytest
 from conftest import NOW, Clock
 from memory_butler.companions import schedule
 from memory_butler.companions.maintaining import upkeep
-from memory_butler.companions.opening import kept_open, opened, use
+from memory_butler.companions.opening import Companion, kept_open, opened, use
 from memory_butler.companions.schedule import Looks, is_due, look_after_once, maintain_if_due
 from memory_butler.domain.errors import ConfigurationError, Conflict
 from memory_butler.domain.principals import Principal
@@ -19,7 +19,7 @@ from memory_butler.inference.language_models.port import ModelRateLimited, estim
 from memory_butler.inference.language_models.scripted import ScriptedModel
 from memory_butler.journal import sessions
 from memory_butler.journal.maintenance.run import alone
-from memory_butler.journal.runs import Run
+from memory_butler.journal.runs import Run, RunReport
 from memory_butler.journal_config import JournalConfig, JournalMaintenanceConfig
 from memory_butler.vault.keyring import no_keys
 
@@ -114,7 +114,7 @@ async def test_it_is_off_unless_configured_and_mistakes_are_told(
 
 def by_itself(memory: Memory, folder: Path, **bounds: int) -> Memory:
     maintenance = JournalMaintenanceConfig(
-        portion_tokens=1_000, max_output_tokens=100, **{"after_messages": 12, **bounds}
+        portion_tokens=1_100, max_output_tokens=100, **{"after_messages": 12, **bounds}
     )
     journal = JournalConfig(maintenance=maintenance)
     config = memory.config.model_copy(update={"journal": journal})
@@ -261,6 +261,22 @@ async def test_once_a_month_upkeep_reviews_all_fragments(
         kinds.append(await maintain_if_due(here, model, "default", "ada"))
         clock.advance(days=16)
     assert kinds == ["weekly", "weekly", "monthly", "weekly"]
+
+
+async def test_a_month_of_many_runs_ends_with_a_review_too(
+    memory: Memory, tmp_path: Path, clock: Clock
+) -> None:
+    here = by_itself(memory, tmp_path)
+    await talk(here, 12)
+
+    def compile_often(one: Companion) -> None:
+        for _ in range(250):
+            one.desk.complete(one.desk.begin("weekly"), [], "", RunReport("done"))
+            clock.advance(hours=3)
+
+    await use(here, Principal("default", "test"), "ada", compile_often)
+    model = ScriptedModel(["{}"] * 2)
+    assert await maintain_if_due(here, model, "default", "ada") == "monthly"
 
 
 def test_a_budget_that_reaches_for_no_run_is_refused() -> None:

@@ -50,7 +50,9 @@ def test_messages_go_with_all_made_of_them_alone(tmp_path: Path, sealed: bool) -
     ring = keyring.create(tmp_path / "keys", new_master())
     with JournalFile(path, (lambda: ring) if sealed else keyring.no_keys) as file:
         _fill(file)
-        quoting = [file.texts_dir / name for name in ("ambient.md", "search.sqlite")]
+        # What a process that was killed while it wrote has left, too.
+        names = ("ambient.md", ".ambient.md.x7_", "search.sqlite")
+        quoting = [file.texts_dir / name for name in names]
         for text in quoting:
             text.write_text(MARKER)
         assert bool(_bytes_of(path)) is not sealed  # the positive control
@@ -66,7 +68,11 @@ def test_messages_go_with_all_made_of_them_alone(tmp_path: Path, sealed: bool) -
             ]
             assert [row[0] for row in db.execute("SELECT * FROM fragments")] == ["shared"]
             assert db.execute("PRAGMA foreign_key_check").fetchall() == []
-        assert not any(text.exists() for text in quoting)
+        assert not any(text.exists() for text in quoting[1:])
+        # The companion still knows what it knew, unasked.
+        LiveJournal(file).log("Hello.", "user")
+        assert LiveJournal(file).assemble().user.startswith("[shared] shared\n\n---")
+        assert quoting[0].exists() is not sealed
         # The triggers are back.
         for change in ("DELETE FROM events", "UPDATE events SET content = 'x'"):
             with pytest.raises(IntegrityViolation), file.writing() as db:

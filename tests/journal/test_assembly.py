@@ -164,7 +164,8 @@ def test_lingering_is_chosen_by_score_and_read_by_time() -> None:
         mind(5, "hush", "secret", age=500 * HOUR),
     ]
     prompt = made(minds=minds)
-    lines = ["- [secret, user] hush", "- [pin, user] older", "- [thought, user] fresh"]
+    lines = ["- [secret, user, Sun 8 Feb] hush", "- [pin, user, Wed 25 Feb] older"]
+    lines.append("- [thought, user] fresh")
     assert "\n".join(lines) in prompt.user
     receipt = part(prompt, "lingering")
     assert receipt.included == ("secret 5", "pin 2", "thought 1")
@@ -172,6 +173,89 @@ def test_lingering_is_chosen_by_score_and_read_by_time() -> None:
         LeftOut("feeling 3", "faded (score 0.000)"),
         LeftOut("plan 4", "set aside until near its due date (score 0.000)"),
     )
+
+
+@pytest.mark.requirement("JASM-04")
+def test_plans_are_read_in_the_order_of_their_dates() -> None:
+    told = {"party": 30, "rent": -50, "exam": 40, "tea": 2, "paint": None}
+    minds = [
+        on_mind(
+            item(
+                number,
+                "plan",
+                content,
+                age=(100 - number) * HOUR,
+                due=None if hours is None else NOW + hours * HOUR,
+            ),
+            [],
+            NOW,
+            POLICY,
+        )
+        for number, (content, hours) in enumerate(told.items(), 1)
+    ]
+    included = part(made(minds=[mind(9, "red", "pin", 99 * HOUR), *minds]), "lingering").included
+    # As `plans()` tells them: those with a date first.
+    assert included == ("plan 2", "plan 4", "plan 1", "plan 3", "pin 9", "plan 5")
+
+
+@pytest.mark.requirement("JASM-04")
+def test_what_was_told_on_another_day_says_on_which(file: JournalFile, clock: Clock) -> None:
+    policy = JournalPolicy(zone=ZoneInfo("Asia/Tokyo"))
+    live = LiveJournal(file, policy, clock)  # it is 21:00 there
+    live.log("<pin>mum rang yesterday</pin><plan>call mum tomorrow at 9am</plan>")
+    live.log("<secret>a lantern</secret><plan>read a book</plan>")
+    assert "- [pin, user] mum rang yesterday" in live.assemble().user
+    clock.advance(hours=4)
+    prompt = live.assemble().user
+    assert "- [pin, user, Sun 1 Mar] mum rang yesterday" in prompt
+    assert "- [secret, user, Sun 1 Mar] a lantern" in prompt
+    assert "- [plan, user, Sun 1 Mar] read a book" in prompt
+    # Its date says it.
+    assert "- [plan, user] call mum tomorrow at 9am (due Monday, 2 March 2026, 09:00;" in prompt
+    clock.advance(days=1)
+    live.log("<pin>mum rang yesterday</pin>")
+    assert "- [pin, user] mum rang yesterday" in live.assemble().user
+    clock.advance(days=350)
+    assert "- [secret, user, Sun 1 Mar 2026] a lantern" in live.assemble().user
+
+
+@pytest.mark.requirement("JTOK-02")
+def test_a_long_plan_keeps_its_date() -> None:
+    long = on_mind(item(1, "plan", "x" * 5_000, due=NOW + HOUR), [], NOW, POLICY)
+    prompt = made(minds=[long])
+    assert "xxx […] (due Sunday, 1 March 2026, 13:00; approaching)\n" in prompt.user
+    assert part(prompt, "lingering").tokens <= 401
+
+
+def test_who_last_spoke_is_who_did(file: JournalFile, clock: Clock) -> None:
+    policy = JournalPolicy(user_actors=("ana", "bob"), names={"ana": "Ana"})
+    live = LiveJournal(file, policy, clock)
+    for speaker, told in (("bob", "bob"), ("ana", "Ana")):
+        live.log("Good night.", speaker)
+        clock.advance(days=1)
+        live.log("Good morning.", "ana")
+        assert f"\n{told} last spoke on " in live.assemble().user
+
+
+@pytest.mark.requirement("JASM-07")
+def test_a_message_that_waited_says_of_when_it_is(live: LiveJournal, clock: Clock) -> None:
+    live.log("<plan>pay the rent on friday</plan>")
+    live.log("<say>I remind you.</say>", "assistant")
+    clock.advance(days=2)
+    live.log("Are you there?")
+    assert "user last spoke on Sunday, 1 March 2026, 12:00; it is 2 days later" in (
+        live.assemble().user
+    )
+    # The model is away.
+    clock.advance(days=21)
+    prompt = live.assemble().user
+    assert "last spoke" not in prompt
+    told = [
+        "Current time: Tuesday, 24 March 2026, 12:00 (UTC)",
+        "The message below is of Tuesday, 3 March 2026, 12:00; it is 21 days later",
+        "overdue: pay the rent on friday (due Friday, 6 March 2026, 23:59)",
+    ]
+    assert prompt.endswith("\n".join(told) + RULE + "Are you there?")
 
 
 @pytest.mark.requirement("JTOK-02")

@@ -6,6 +6,7 @@ from memory_butler.inference.language_models.port import ModelAnswerUnreadable, 
 from memory_butler.inference.language_models.scripted import ScriptedModel
 from memory_butler.journal.conversation import Reply, reply, speaks_plainly
 from memory_butler.journal.desk import MaintenanceDesk
+from memory_butler.journal.file import JournalFile
 from memory_butler.journal.fragments import PutFragment
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.policy import JournalPolicy
@@ -109,6 +110,33 @@ async def test_what_a_model_marks_as_thinking_is_not_said(live: LiveJournal, tex
     said = "<say>A line that ends with </think> is hidden; `<think>` begins it.</say>"
     done, _ = await answer(live, said)
     assert done.text == said
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("Luna: Good morning.", "Good morning."),
+        ("\n**Luna:** Good morning.", "Good morning."),
+        ("<say>Luna: Good morning.</say>", "<say>Good morning.</say>"),
+        ("assistant: Good morning.", "Good morning."),
+        ("Luna: it means the moon.", "it means the moon."),
+        (
+            "They asked Luna: why? <say>Luna: why?</say>",
+            "They asked Luna: why? <say>Luna: why?</say>",
+        ),
+        ("Lunatic: a word.", "Lunatic: a word."),
+        ("Luna:", "Luna:"),
+    ],
+)
+async def test_a_reply_does_not_begin_with_ones_own_name(
+    file: JournalFile, given: str, kept: str
+) -> None:
+    """The conversation tells it, and what stands there twice stands there three times soon."""
+    policy = JournalPolicy(names={"assistant": "Luna"}, untagged_reply_is_say=True)
+    live = LiveJournal(file, policy)
+    live.log("Good morning!")
+    await reply(live, ScriptedModel([given]), policy, max_tokens=100)
+    assert live.events()[-1].content == kept
 
 
 async def test_only_who_never_used_a_tag_is_shown_outside_of_tags(live: LiveJournal) -> None:

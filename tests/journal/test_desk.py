@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import NOW, Clock
-from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
+from memory_butler.domain.errors import Conflict, InvalidInput, NotFound, Unavailable
 from memory_butler.journal import texts
 from memory_butler.journal.desk import MaintenanceDesk
 from memory_butler.journal.file import JournalFile
@@ -390,3 +390,37 @@ def test_the_ambient_file_follows_the_commit(
     MaintenanceDesk(file, clock)
     assert ambient.read_text() == "[fairy] Back.\n"
     assert sorted(one.name for one in file.texts_dir.iterdir()) == [texts.AMBIENT]
+
+
+@pytest.mark.requirement("JASM-03")
+def test_a_full_disk_costs_neither_the_run_nor_the_map(
+    desk: MaintenanceDesk,
+    live: LiveJournal,
+    file: JournalFile,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What was committed is what the companion knows, wherever its text lies."""
+    desk.apply("manual", [PutFragment("fairy", "A fairy.")])
+
+    def full(folder: Path, text: str) -> None:
+        raise Unavailable("ambient.md cannot be written: No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("memory_butler.journal.desk.write_ambient", full)
+        desk.apply("manual", [PutFragment("fairy", "A kind fairy.")])
+        assert desk.runs()[0].completed_at is not None
+        # Who opens the journal meanwhile can read it.
+        MaintenanceDesk(file, clock)
+        live.log("Hello.")
+        assert live.assemble().user.startswith("[fairy] A kind fairy.\n\n---")
+    assert texts.read_texts(file.texts_dir).ambient == "[fairy] A fairy.\n"
+    MaintenanceDesk(file, clock)
+    assert texts.read_texts(file.texts_dir).ambient == "[fairy] A kind fairy.\n"
+
+
+def test_a_text_that_cannot_be_written_is_told(file: JournalFile) -> None:
+    file.texts_dir.rename(file.texts_dir.with_name("elsewhere"))
+    file.texts_dir.write_text("no folder")
+    with pytest.raises(Unavailable, match=r"ambient.md cannot be written: "):
+        texts.write_ambient(file.texts_dir, "x")

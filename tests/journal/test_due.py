@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_butler.journal.due import due_date, window
+from memory_butler.journal.due import due_date, in_zone, window
 from memory_butler.journal.policy import JournalPolicy
 
 BERLIN = JournalPolicy(zone=ZoneInfo("Europe/Berlin"))
@@ -201,3 +201,51 @@ def test_no_phrase_raises_and_no_due_date_is_past(text: str) -> None:
     assert span is None or span.start < span.end
     due = due_date(text, text, NOW, BERLIN)
     assert due is None or due > NOW
+
+
+ZONES = [
+    "Pacific/Honolulu",
+    "America/New_York",
+    "America/St_Johns",
+    "UTC",
+    "Europe/Berlin",
+    "Asia/Kathmandu",
+    "Asia/Tokyo",
+    "Pacific/Auckland",
+]
+
+
+@pytest.mark.parametrize("there", ZONES)
+@pytest.mark.parametrize("here", ZONES)
+def test_what_is_due_on_a_day_is_due_on_that_day_wherever_one_travels(
+    here: str, there: str
+) -> None:
+    for day in ("1 April 2026", "3 October 2026"):
+        due = due_date(None, f"call mum on {day}", NOW, JournalPolicy(zone=ZoneInfo(here)))
+        assert due is not None
+        local = in_zone(due, ZoneInfo(there)).astimezone(ZoneInfo(there))
+        assert f"{local.day} {local:%B %Y %H:%M:%S}" == f"{day} 23:59:59"
+        # A time of day is a moment.
+        at = due_date(None, f"call mum on {day} at 6pm", NOW, JournalPolicy(zone=ZoneInfo(here)))
+        assert at is not None
+        assert in_zone(at, ZoneInfo(there)) == at
+    soon = NOW.replace(second=59, microsecond=5) + timedelta(minutes=59)
+    assert in_zone(soon, ZoneInfo(there)) == soon
+
+
+@pytest.mark.parametrize(
+    ("now", "text", "due"),
+    [
+        # It is 02:30 in summer time, and 02:00 comes again in half an hour.
+        ("2026-10-25T00:30Z", "ring in 30 minutes", "2026-10-25T02:00:00+01:00"),
+        ("2026-10-25T00:30Z", "ring in 2 hours", "2026-10-25T03:30:00+01:00"),
+        ("2026-10-25T00:30Z", "ring at 2:45am", "2026-10-25T02:45:00+02:00"),
+        ("2026-10-25T01:30Z", "ring at 2:45am", "2026-10-25T02:45:00+01:00"),
+        ("2026-10-25T01:30Z", "ring at 2:15am", "2026-10-26T02:15:00+01:00"),
+        ("2026-10-25T01:30Z", "ring every hour", "2026-10-25T03:30:00+01:00"),
+        ("2026-10-25T01:30Z", "ring today", "2026-10-25T23:59:59+01:00"),
+    ],
+)
+def test_what_is_soon_is_no_past_while_the_clocks_go_back(now: str, text: str, due: str) -> None:
+    said = datetime.fromisoformat(now)
+    assert local(due_date(None, text, said, BERLIN)) == due

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 
 from conftest import NOW, Clock
 from memory_butler.domain.errors import InvalidInput, NotFound
+from memory_butler.journal.calls import RecallCall
+from memory_butler.journal.desk import MaintenanceDesk
 from memory_butler.journal.file import JournalFile
+from memory_butler.journal.fragments import PutEdge, PutFragment
 from memory_butler.journal.items import MEMORY_TYPES, Status
 from memory_butler.journal.lifecycle import ComeDue
 from memory_butler.journal.live import Greeting, LiveJournal
@@ -286,6 +289,20 @@ def test_a_retag_may_bring_a_new_due_date(live: LiveJournal) -> None:
     assert one.item.due.date().isoformat() == "2026-04-01"
 
 
+@pytest.mark.requirement("JSUP-05")
+def test_a_plan_that_both_tell_of_is_one(live: LiveJournal, clock: Clock) -> None:
+    live.log("<plan>dentist on 24 March at 8:30</plan>", "user")
+    again = live.log('<plan due="24 March at 8:30">the dentist</plan>', "assistant")
+    assert [one.event for one in again.changes] == ["retag"]
+    # Of another day, or of anything else, it is another plan.
+    live.log("<plan>dentist on 25 March at 8:30</plan><plan>vet on 24 March at 8:30</plan>")
+    live.log("<plan>dentist</plan><plan>call the dentist on 24 March at 8:30</plan>")
+    assert len(live.plans()) == 5
+    clock.advance(days=30)
+    ended = live.log("plan>done dentist on 24 March at 8:30").changes
+    assert [one.content for one in ended] == ["dentist on 24 March at 8:30"]
+
+
 def test_pages_of_the_log(live: LiveJournal) -> None:
     ids = [live.log(f"message {number}").event_id for number in range(5)]
     assert [event.id for event in live.events(limit=2)] == ids[:2]
@@ -343,22 +360,59 @@ def test_no_more_plans_open_the_conversation_than_can_be_read(
 ) -> None:
     live.log("".join(f"<plan>errand {one} tomorrow</plan>" for one in range(MAX_TOLD_PLANS + 3)))
     clock.advance(days=3)
+    live.log("<plan>take the pill tomorrow</plan>")
+    clock.advance(days=2)
     told = come_due_words(live.greeting().plans, JournalPolicy())
     assert len(told) == MAX_TOLD_PLANS + 1
-    assert told[-1] == "overdue: and 3 more"
+    # What is late since yesterday, before what has been for long.
+    assert told[-2].startswith("overdue: take the pill tomorrow (due ")
+    assert told[-1] == "overdue: and 4 more"
 
 
 @pytest.mark.requirement("JASM-05")
-def test_answers_that_waited_say_of_when_they_are(live: LiveJournal, clock: Clock) -> None:
-    live.log("<plan>call mum on wednesday at 5pm</plan>")
-    live.log("<say>Let me look.</say> plans()", "assistant")
+def test_answers_that_waited_are_those_of_now(
+    live: LiveJournal, desk: MaintenanceDesk, clock: Clock
+) -> None:
+    desk.apply("manual", [PutFragment("mum", "Ana's mother.", "She lives in Porto.")])
+    live.log("<plan>call mum on wednesday at 5pm</plan><plan>read</plan>")
+    live.log("<say>Let me look.</say> plans() recall(mum) search(mum)", "assistant")
     live.log("Well?")
     assert "## Recalled\n\nplans()\n- [plan, user] call mum" in live.assemble().user
+    live.log("I did.\nplan>done call mum")
+    # It would contradict what is on its mind.
+    assert "call mum on wednesday" not in live.assemble().user.partition("search(")[0]
     clock.advance(days=30)
-    live.log("I am back.\nplan>done call mum")
+    desk.apply("manual", [PutFragment("mum", None, "She lives in Faro.")])
+    live.log("I am back. How is mum?")
     prompt = live.assemble()
-    assert "## Recalled\n\nplans() (as of Sunday, 1 March 2026, 12:00)\n- [plan" in prompt.user
+    assert "\n\nplans()\n- [plan, user, Sun 1 Mar] read\n" in prompt.user
+    assert prompt.user.count("recall(mum)\n- mum: She lives in Faro.\n") == 1
+    assert "Porto" not in prompt.user
+    # What was said stays so; more may have been said since.
+    assert 'search("mum") (as of Sunday, 1 March 2026, 12:00)\n- ' in prompt.user
     assert live.at(clock.now).assemble().user == prompt.user
     live.log("<say>Welcome!</say>", "assistant")
     live.log("Thanks.")
     assert "## Recalled" not in live.assemble().user
+
+
+@pytest.mark.requirement("JASM-05")
+def test_a_fragment_is_recalled_once_whatever_it_is_called(
+    live: LiveJournal, desk: MaintenanceDesk
+) -> None:
+    desk.apply(
+        "manual",
+        [
+            PutFragment("garden", "The garden.", "Dug in spring."),
+            PutFragment("allotment", recognition="Another name of [garden]."),
+            PutEdge("allotment", "garden", "another name of"),
+        ],
+    )
+    live.log("How is the allotment, our garden?")
+    assert live.assemble().user.count("Dug in spring.") == 1
+    live.log("recall(Garden) recall(allotment) recall(garden)", "assistant")
+    assert [one.call for one in live.recalled()] == ["recall(Garden)"]
+    live.log("So how is the allotment?")
+    assert live.assemble().user.count("Dug in spring.") == 1
+    draft = live.look_up([RecallCall("allotment")])
+    assert live.assemble(looked_up=draft).user.count("Dug in spring.") == 1

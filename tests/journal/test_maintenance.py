@@ -106,7 +106,7 @@ async def test_a_run_compiles_what_was_said(
     # The model is told what the rules are, and what was said, as data.
     (request,) = model.calls
     assert request.system == skill()
-    assert "M1 (2026-03-01 12:00 UTC, user):\n<journal_message>\nAda dug" in request.prompt
+    assert "M1 (Sun 2026-03-01 12:00 UTC, user):\n<journal_message>\nAda dug" in request.prompt
     assert request.schema is not None
 
 
@@ -115,7 +115,8 @@ async def test_a_run_is_told_names_and_the_users_time(live: LiveJournal) -> None
     names = {"user": "Ana", "assistant": "Luna"}
     policy = JournalPolicy(names=names, zone=ZoneInfo("Asia/Tokyo"))
     question = ask("weekly", live.events(), {}, policy, 3_000)
-    assert "M1 (2026-03-01 21:00 JST, Ana):\n" in question.text
+    # "On friday" needs the day of the week.
+    assert "M1 (Sun 2026-03-01 21:00 JST, Ana):\n" in question.text
     assert "JST, Luna):\n" in question.text
 
 
@@ -417,6 +418,7 @@ HOSTILE: list[tuple[dict[str, Any], str]] = [
     ({"delete": [{"key": "known"}]}, "only the review of a monthly run deletes"),
     ({"put": [put("gift", "They plan a lantern in blue for May.")]}, "it would tell a secret"),
     ({"put": [put("a lantern in blue", "x")]}, "it would tell a secret"),
+    ({"put": [put("garden", "x" * 1_001)]}, "its ambient line has 1001 characters, of 1000"),
 ]
 
 
@@ -493,6 +495,185 @@ async def test_only_the_review_of_a_monthly_run_deletes_and_not_everything(
     assert set(desk.fragments()) == {f"key{number}" for number in range(3, 10)}
     assert desk.fragments()["key9"].ambient == "Nine."
     assert len(proposal.report.refused) == 7
+
+
+@dataclass
+class Reviewer:
+    """A model that reviews at most so many fragments at once, and none that holds `not_this`."""
+
+    most: int
+    fails: Exception = field(default_factory=lambda: ModelTimedOut("no answer came"))
+    not_this: str | None = None
+    name: str = "reviewer"
+    asked: list[list[str]] = field(default_factory=list)
+
+    async def complete(self, request: Request) -> Completion:
+        if "review the fragments" not in request.prompt:
+            return Completion("{}", 1, 1, None, self.name, estimated=True)
+        keys = re.findall(r"^- \[(\w+)\]", request.prompt, re.MULTILINE)
+        self.asked.append(keys)
+        if len(keys) > self.most or self.not_this in keys:
+            raise self.fails
+        shorter = [{"key": key, "recognition": "Short."} for key in keys]
+        return Completion(answer(put=shorter), 1, 1, None, self.name, estimated=True)
+
+
+def fragments(number: int, recognition: str = "A long story.") -> list[Operation]:
+    return [PutFragment(f"key{one}", f"{one}.", recognition) for one in range(number)]
+
+
+@pytest.mark.parametrize(
+    "fails",
+    [ModelTimedOut("no answer"), ModelExited("it ended", 1), ModelOutputTooLong("too long")],
+)
+async def test_a_review_that_is_too_much_is_made_in_parts(
+    desk: MaintenanceDesk, live: LiveJournal, fails: Exception
+) -> None:
+    desk.apply("manual", fragments(10))
+    tell(live, "Hello.")
+    model = Reviewer(3, fails)
+    _, proposal = await maintain(desk, model, "monthly", POLICY)
+    assert proposal is not None
+    assert [len(keys) for keys in model.asked] == [10, 5, 2, 2, 2, 2, 2]
+    assert proposal.report.message == "done"
+    assert {one.recognition for one in desk.fragments().values()} == {"Short."}
+
+
+async def test_a_review_reaches_fragments_that_no_prompt_holds_together(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    desk.apply("manual", fragments(12, "A long story. " * 100))
+    tell(live, "Hello.")
+    model = Reviewer(12)
+    await maintain(desk, model, "monthly", POLICY, Limits(portion=(len(skill()) + 6_000) // 4))
+    assert len(model.asked) > 2
+    assert sorted(key for keys in model.asked for key in keys) == sorted(desk.fragments())
+    assert {one.recognition for one in desk.fragments().values()} == {"Short."}
+
+
+async def test_a_review_is_told_where_the_map_is_too_long(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    desk.apply("manual", [PutFragment(f"key{one}", "A garden. " * 40) for one in range(10)])
+    tell(live, "Hello.")
+    model, _ = await run(desk, "{}", "{}", kind="monthly")
+    assert "should take 2000 at most" not in model.calls[1].prompt
+    desk.apply("manual", [PutFragment(f"more{one}", "A garden. " * 40) for one in range(10)])
+    tell(live, "Hello.")
+    model, _ = await run(desk, "{}", "{}", kind="monthly")
+    told = r"of all 20 fragments take 20\d\d tokens together, and should take 2000 at most"
+    assert re.search(told, model.calls[1].prompt)
+
+
+async def test_a_fragment_that_no_model_reviews_ends_no_review(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    desk.apply("manual", fragments(4))
+    tell(live, "Hello.")
+    model = Reviewer(4, ModelRejectedRequest("no blood"), "key1")
+    _, proposal = await maintain(desk, model, "monthly", POLICY)
+    assert proposal is not None
+    assert proposal.report.message == "done"
+    assert proposal.report.refused == ("fragment 'key1' was not reviewed: no blood",)
+    short = [key for key, one in desk.fragments().items() if one.recognition == "Short."]
+    assert short == ["key0", "key2", "key3"]
+
+
+@pytest.mark.parametrize(("most", "asked"), [(0, 4), (2, 3)])
+async def test_a_review_by_a_model_that_hangs_ends(
+    desk: MaintenanceDesk, live: LiveJournal, most: int, asked: int
+) -> None:
+    """What the run has compiled before is kept."""
+    desk.apply("manual", fragments(40))
+    tell(live, "Hello.")
+    fails = ModelTimedOut("no answer came") if most == 0 else ModelRateLimited("too many requests")
+    model = Reviewer(most, fails)
+    _, proposal = await maintain(desk, model, "monthly", POLICY)
+    assert proposal is not None
+    assert len(model.asked) == (asked if most == 0 else 1)
+    told = str(fails)
+    assert proposal.report.message == f"not reviewed: {told}"
+    assert desk.unread_events() == ()
+
+
+async def test_a_review_writes_and_deletes_only_what_it_shows(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    desk.apply("manual", fragments(8, "A long story. " * 100))
+    tell(live, "Hello.")
+    blind = answer(
+        put=[{"key": "key7", "recognition": "Guessed."}], delete=[{"key": "key6"}, {"key": "key0"}]
+    )
+    portion = (len(skill()) + 6_000) // 4
+    model, proposal = await run(desk, "{}", blind, *["{}"] * 9, kind="monthly", portion=portion)
+    assert "[key7]" not in model.calls[1].prompt
+    assert set(desk.fragments()) == {f"key{one}" for one in range(1, 8)}
+    assert desk.fragments()["key7"].recognition != "Guessed."
+    assert [one.split(": ")[1] for one in proposal.report.refused] == [
+        "'key7' was not shown whole, and would lose what it says",
+        "'key6' was not shown",
+    ]
+
+
+async def test_what_a_fragment_says_is_shown_before_it_is_written_over(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    """A model that sees a line of it cannot keep what is still true."""
+    desk.apply("manual", [PutFragment("jule", "Ana's sister.", "Allergic to nuts.", "Born 1996.")])
+    tell(live, "My sister has a new bike.")
+    blind = answer(put=[put("jule", "Ana's sister.", recognition="She has a new bike.")])
+    seeing = answer(
+        put=[put("jule", "Ana's sister.", recognition="Allergic to nuts; has a new bike.")]
+    )
+    model, proposal = await run(desk, blind, seeing)
+    assert ["Allergic to nuts" in one.prompt for one in model.calls] == [False, True]
+    assert desk.fragments()["jule"].recognition == "Allergic to nuts; has a new bike."
+    assert proposal.report.refused == ()
+    assert proposal.report.events == 1
+    # What adds to it needs no second look, nor what was shown.
+    tell(live, "My sister is fine.", "<say>Jule?</say>")
+    model, _ = await run(desk, blind)
+    assert len(model.calls) == 1
+    tell(live, "My sister moved.")
+    model, _ = await run(desk, answer(put=[put("jule", "Ana's sister, in Rome.")]))
+    assert len(model.calls) == 1
+
+
+async def test_what_is_asked_for_is_shown_whole_before_messages_are(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    """Where a small model is asked about little at once, too."""
+    desk.apply("manual", [PutFragment("jule", "Ana's sister.", "Allergic to nuts. " * 100)])
+    for _ in range(4):
+        live.log("My sister has a new bike. " * 20, "user")
+    portion = (len(skill()) + 3_300) // 4
+    story = "Allergic to nuts; has a new bike."
+    blind = answer(put=[put("jule", "Ana's sister.", recognition=story)])
+    _, proposal = await run(desk, *[blind] * 9, portion=portion)
+    assert desk.fragments()["jule"].recognition == story
+    assert proposal.report.refused == ()
+    assert desk.unread_events() == ()
+    assert proposal.report.events == 4
+
+
+async def test_a_fragment_is_shown_by_its_other_names_too(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    desk.apply(
+        "manual",
+        [
+            PutFragment("mum", "Ana's mother.", "Lives in Porto."),
+            PutFragment("mama", recognition="Another name of [mum]."),
+            PutEdge("mama", "mum", "another name of"),
+        ],
+    )
+    tell(live, "Mama rief an.")
+    question = ask("weekly", live.events(), desk.fragments(), POLICY, 3_000)
+    assert "recognition: Lives in Porto." in question.text
+
+
+def test_the_skill_asks_for_dates_that_stay_true() -> None:
+    assert 'never "yesterday"' in " ".join(skill().split())
 
 
 async def test_a_dry_run_and_a_no_change_nothing(

@@ -43,6 +43,7 @@ SAID = (
     "<desc>garden gate: red</desc>",
     "<plan>water the garden tomorrow at 9am</plan>",
     "<plan due='next friday'>water the garden tomorrow at 9am</plan>",
+    "<plan due='tomorrow at 9am'>the garden: water it</plan>",
     "<plan>see [Ada] in three days</plan>",
     "plan>done water the garden",
     "pin>drop Ada likes tea",
@@ -180,6 +181,21 @@ class Histories(RuleBasedStateMachine):
 
 def test_the_past_is_what_the_journal_said_then() -> None:
     run_state_machine_as_test(Histories, settings=settings(stateful_step_count=6))
+
+
+def test_what_was_refreshed_in_other_words_was_refreshed_then(
+    live: LiveJournal, clock: Clock
+) -> None:
+    for _ in range(3):
+        live.log("<plan>water the garden on 9 March at 9am</plan>")
+        clock.advance(hours=1)
+        live.log("<plan due='9 March at 9am'>the garden: water it</plan>")
+        then, mind = clock.now, live.mind()
+        assert len(mind) == 1
+        clock.advance(hours=1)
+        live.log("<plan>water the garden on 9 March at 9am</plan>")
+        assert live.at(then).mind() == mind
+        clock.advance(days=1)
 
 
 def test_nothing_can_be_changed_in_the_past(live: LiveJournal, clock: Clock) -> None:

@@ -111,6 +111,31 @@ def test_a_command_within_a_sentence_is_talked_about() -> None:
 
 
 @pytest.mark.requirement("JSUP-03")
+def test_a_command_may_be_a_sentence_by_itself() -> None:
+    """Who tells what was done goes on in the same line; before, nothing was ended, or said so."""
+    reading = read("Back from the dentist, no holes!  plan>done dentist\nTired.")
+    assert reading.changes == (Command("plan", "done", "dentist"),)
+    assert reading.pieces == (Piece("plain", "Back from the dentist, no holes!  \nTired."),)
+    for text in (
+        "Both. plan>done gym. plan>cancel the dentist",
+        "Both. plan>done gym. Plan>cancel the dentist",
+    ):
+        assert read(text).changes == (
+            Command("plan", "done", "gym"),
+            Command("plan", "cancel", "the dentist"),
+        )
+        assert [one.text for one in read(text).pieces] == ["Both."]
+    for text in (
+        "It is done. plan>done",  # it would be about the newest
+        "Type this: plan>done gym",
+        "Type this. `plan>done gym`",
+        "About e.g.plan>done gym",
+        "I mean (plan>done gym)",
+    ):
+        assert read(text).changes == (), text
+
+
+@pytest.mark.requirement("JSUP-03")
 def test_what_follows_a_command_in_a_tag_says_which_is_meant() -> None:
     for text in ("<plan>done</plan> the dishes", "<plan>done:</plan> the dishes\nNext."):
         assert read(text).changes == (Command("plan", "done", "the dishes"),)

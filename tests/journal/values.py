@@ -23,6 +23,8 @@ fragments = st.sampled_from(
         "<b>",
         "plan>",
         "plan>done",
+        "Fine. ",
+        "! plan>done it",
         "pin>drop it",
         "secret>reveal",
         "done: exercise",

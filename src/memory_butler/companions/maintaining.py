@@ -111,6 +111,7 @@ class Upkeep:
         used: tokens that runs took within 24 hours; of `budget`.
         waits: why nothing runs by itself now, whatever is unread; None where it may.
         runs: the latest runs, newest first.
+        unreviewed_since: when the fragments were last reviewed, or began; None before any run.
     """
 
     unread: int
@@ -119,6 +120,7 @@ class Upkeep:
     budget: int
     waits: str | None
     runs: Sequence[Run]
+    unreviewed_since: datetime | None
 
     @property
     def left(self) -> int:
@@ -142,7 +144,15 @@ def upkeep(
     elif left < bounds.portion_tokens + bounds.max_output_tokens:
         waits = "the budget for 24 hours is used up"
     unread = len(companion.desk.unread_events(min(bounds.after_messages, MAX_LISTED)))
-    return Upkeep(unread, bounds.after_messages, used, bounds.daily_token_budget, waits, runs)
+    return Upkeep(
+        unread,
+        bounds.after_messages,
+        used,
+        bounds.daily_token_budget,
+        waits,
+        runs,
+        companion.desk.unreviewed_since(),
+    )
 
 
 def due_by_itself(state: Upkeep, now: datetime, *, ended: bool = False) -> RunType | None:
@@ -153,9 +163,8 @@ def due_by_itself(state: Upkeep, now: datetime, *, ended: bool = False) -> RunTy
     enough = min(_LEAST_MESSAGES, state.after_messages) if ended else state.after_messages
     if state.waits is not None or state.unread < min(enough, MAX_LISTED):
         return None
-    monthly = [one for one in state.runs if one.run_type == "monthly" and one.completed_at]
-    reviewed = monthly or state.runs[-1:]
-    return "monthly" if reviewed and now - reviewed[0].started_at >= _MONTH else "weekly"
+    since = state.unreviewed_since
+    return "monthly" if since is not None and now - since >= _MONTH else "weekly"
 
 
 def _spent(runs: Sequence[Run], now: datetime) -> int:

@@ -24,6 +24,7 @@ from memory_butler.journal.wording import (
     memory_line,
     shown_pieces,
     since_words,
+    waited_words,
 )
 
 RULE: Final = "\n\n---\n\n"
@@ -136,10 +137,13 @@ def assemble(
     recent, pools, spoken = _recent((one for one in earlier if one.id != hot.id), now, policy)
     image = texts.image if hot.image_path else ""
     time = f"Current time: {date_words(now, policy)} ({now.astimezone(policy.zone).tzname()})"
-    if spoken is not None and (since := since_words(spoken, now, policy)):
-        time = "\n".join(
-            [time, since, *come_due_words(come_due(minds, spoken, now, policy), policy)]
-        )
+    # A message that waited for its model is what the user said last.
+    since = waited_words(hot.ts, now, policy)
+    if not since and spoken is not None:
+        since = since_words(spoken, now, policy)
+    if since:
+        due = come_due(minds, spoken.ts if spoken else None, now, policy)
+        time = "\n".join([time, since, *come_due_words(due, policy)])
     user = [
         texts.ambient.strip(),
         _titled("Lingering", lingering.lines),
@@ -203,14 +207,14 @@ def _lingering(minds: Iterable[OnMind], now: datetime, policy: JournalPolicy) ->
             reason = "set aside until near its due date" if one.submerged else "faded"
             filled.left_out.append(LeftOut(_what(one), f"{reason} (score {one.score:.3f})"))
             continue
-        line = cut(memory_line(one, policy), MAX_ITEM_TOKENS, policy.count)
+        line = memory_line(one, now, policy, MAX_ITEM_TOKENS)
         (fading if one.item.type in policy.half_lives else lasting).append((one, line))
     lasting.sort(key=lambda pair: _nearest_first(pair[0], now))
     cap = policy.budget.lingering
     wanted = sum(policy.count(f"{line}\n") for _, line in fading)
     chosen = _chosen(lasting, cap - min(cap // 2, wanted), filled, policy)
     chosen += _chosen(fading, cap, filled, policy)
-    for one, line in sorted(chosen, key=lambda pair: (pair[0].item.created_at, pair[0].item.id)):
+    for one, line in sorted(chosen, key=lambda pair: _in_time(pair[0])):
         filled.lines.append(line)
         filled.included.append(_what(one))
     return filled
@@ -237,6 +241,12 @@ def _chosen(
 
 def _what(one: OnMind) -> str:
     return f"{one.item.type} {one.item.id}"
+
+
+def _in_time(one: OnMind) -> tuple[bool, datetime, int]:
+    """Plans with a date first, by that, as `plans()` has them; then the rest, the oldest first."""
+    item = one.item
+    return (item.due is None, item.due or item.created_at, item.id)
 
 
 def _best_first(one: OnMind) -> tuple[float, float, int]:
@@ -337,10 +347,10 @@ class _Marks:
 
 def _recent(
     earlier: Iterable[Event], now: datetime, policy: JournalPolicy
-) -> tuple[_Filled, dict[str, int], datetime | None]:
+) -> tuple[_Filled, dict[str, int], Event | None]:
     """The conversation, newest first until each stream closes, then turned round (JTOK-03).
 
-    With it what was taken of each pool, and when a user had last spoken. A mark of the day stands
+    With it what was taken of each pool, and what a user had said last. A mark of the day stands
     where one begins; the line before it pays for it, so that all is within the cap (C-292).
 
     A stream that had to refuse a piece takes no older one, however short: what is shown of it is
@@ -352,13 +362,13 @@ def _recent(
     sizes: dict[Stream, int] = {"user": budget.user, "say": budget.say, "do": budget.do}
     pools = _Pools(dict(sizes), budget.flex)
     filled = _Filled()
-    spoken: datetime | None = None
+    spoken: Event | None = None
     marks = _Marks(now.astimezone(policy.zone).date())
     for event in earlier:
         day = event.ts.astimezone(policy.zone).date()
         marks.walk(day)
         if spoken is None and not is_assistant(event.actor, policy.assistant_actors):
-            spoken = event.ts
+            spoken = event
         if _streams(event, policy) <= pools.closed:
             continue
         for line, stream in reversed(list(_conversation(event, policy))):

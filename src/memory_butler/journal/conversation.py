@@ -175,7 +175,7 @@ class _Asking:
         text = without_thinking(completion.text)
         if not text.strip():
             raise ModelAnswerUnreadable(f"{self.model.name} gave an empty answer")
-        return replace(completion, text=as_tags(text)), False, None
+        return replace(completion, text=without_name(as_tags(text), self.policy)), False, None
 
     def _is_thinking(self, text: str) -> bool:
         """Whether a reply that was cut off had come to nothing that it would show.
@@ -210,6 +210,16 @@ class _Asking:
 def without_thinking(text: str) -> str:
     """A reply without the thoughts that a model marks as such: they are nobody's to read."""
     return _THOUGHT_WHOLE.sub("", _THOUGHT.sub("", text, count=1), count=1).lstrip("\n")
+
+
+def without_name(text: str, policy: JournalPolicy) -> str:
+    """A reply without the name of who gives it, which models copy from the lines of Recent.
+
+    Kept, it stands there twice, and three times in the next.
+    """
+    actor = policy.assistant_actors[0]
+    names = "|".join(re.escape(one) for one in {actor, policy.called(actor)})
+    return re.sub(rf"\A(\s*(?:<say>\s*)?)\**(?:{names})\**:\**\s+(?=\S)", r"\1", text)
 
 
 def speaks_plainly(live: LiveJournal, policy: JournalPolicy) -> bool:

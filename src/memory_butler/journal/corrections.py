@@ -115,7 +115,9 @@ def edit(
     event_id = events.append(db, at, message, actor, None, reading.tags)
     changes = (
         memory.leave(db, current, "edit", at),
-        *memory.remember(db, one, scheduled=scheduled, event_id=event_id, actor=actor, at=at),
+        *memory.remember(
+            db, one, scheduled=scheduled, event_id=event_id, actor=actor, at=at, policy=policy
+        ),
     )
     record(db, changes, at)
     return changes
@@ -142,7 +144,9 @@ def keep(
     at = events.next_ts(db, now)
     event_id = events.append(db, at, message, actor, None, reading.tags)
     changes = tuple(
-        memory.remember(db, one, scheduled=scheduled, event_id=event_id, actor=actor, at=at)
+        memory.remember(
+            db, one, scheduled=scheduled, event_id=event_id, actor=actor, at=at, policy=policy
+        )
     )
     record(db, changes, at)
     return event_id, changes

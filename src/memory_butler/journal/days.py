@@ -4,7 +4,7 @@ Each rule takes what is surely a date: a number that counts something is none.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -145,14 +145,19 @@ class Found:
         return self.at or self.end - SECOND
 
 
-_Rule = tuple[re.Pattern[str], Callable[[Match, datetime], Found | None]]
+Rule = tuple[re.Pattern[str], Callable[[Match, datetime], Found | None]]
 
 
-def matches(text: str) -> Iterator[tuple[Match, Callable[[Match, datetime], Found | None]]]:
-    """What the rules of days find, in the order of the text; of what overlaps, the first rule's."""
+def matches(
+    text: str, rules: Sequence[Rule] | None = None
+) -> Iterator[tuple[Match, Callable[[Match, datetime], Found | None]]]:
+    """What rules of days find, in the order of the text; of what overlaps, the first rule's.
+
+    The rules of English, if no others are given.
+    """
     found = [
         (match.start(), place, match, read)
-        for place, (pattern, read) in enumerate(_rules())
+        for place, (pattern, read) in enumerate(_rules() if rules is None else rules)
         for match in pattern.finditer(text)
     ]
     taken: list[tuple[int, int]] = []
@@ -353,7 +358,7 @@ def _feast(match: Match, base: datetime) -> Found:
     return day_of(then if then >= midnight(base) else then + relativedelta(years=1))
 
 
-def _round(rule: str, base: datetime, every: float = 1) -> Found:
+def round_of(rule: str, base: datetime, every: float = 1) -> Found:
     """The first day that a rule names, today included, and from then on each `every`-th of them."""
     first, second = islice(rounds(rule, midnight(base)), 2)
     interval = f";INTERVAL={int(every)}" if every > 1 else ""
@@ -383,16 +388,16 @@ def _each(every: float, unit: str, given: dict[str, str | None], base: datetime)
         return None
     every = int(every)
     if unit in _PARTS:
-        return _in_part(_round("FREQ=DAILY", base, every), unit)
+        return _in_part(round_of("FREQ=DAILY", base, every), unit)
     if day := given.get("day"):
-        return _round(monthly(int(day)), base, every) if 1 <= int(day) <= 31 else None
+        return round_of(monthly(int(day)), base, every) if 1 <= int(day) <= 31 else None
     if on := given.get("on"):
-        return _round(weekly(_days_in(on + (given.get("more") or ""))), base, every)
+        return round_of(weekly(_days_in(on + (given.get("more") or ""))), base, every)
     if date := given.get("date"):
         day_named = coming_date(date, base, ["en"], "MDY")
         if day_named is None:
             return None
-        return _round(yearly(day_named[0].month, day_named[0].day), base, every)
+        return round_of(yearly(day_named[0].month, day_named[0].day), base, every)
     if unit in ("day", "week", "month", "year"):
         first = SPANS[unit](base) if every == 1 else _later(base, every, unit)
         rule = {
@@ -404,11 +409,11 @@ def _each(every: float, unit: str, given: dict[str, str | None], base: datetime)
         interval = f";INTERVAL={every}" if every > 1 else ""
         return replace(first, repeats=f"{rule}{interval}")
     if unit in ("weekday", "workday"):
-        return _round(weekly(range(5)), base, every)
+        return round_of(weekly(range(5)), base, every)
     if unit == "weekend":
         return replace(_weekend(base), repeats=weekly([6]))
     days = _days_in(unit + (given.get("more") or ""))
-    return _in_part(_round(weekly(days), base, every), given.get("part"))
+    return _in_part(round_of(weekly(days), base, every), given.get("part"))
 
 
 def _days_in(text: str) -> list[int]:
@@ -421,11 +426,11 @@ def _of_each_month(match: Match, base: datetime) -> Found | None:
     """ "the 1st of every month", "the last friday of each month", "every first monday"."""
     if word := match["weekday"]:
         place = _PLACES[match["place"].lower()]
-        return _round(f"FREQ=MONTHLY;BYDAY={place}{CODES[_weekday(word)]}", base)
+        return round_of(f"FREQ=MONTHLY;BYDAY={place}{CODES[_weekday(word)]}", base)
     if match["last"]:
-        return _round(monthly(31), base)
+        return round_of(monthly(31), base)
     day = _PLACES.get(match["day"].lower()) or int(re.sub(r"\D", "", match["day"]))
-    return _round(monthly(day), base) if 1 <= day <= 31 else None
+    return round_of(monthly(day), base) if 1 <= day <= 31 else None
 
 
 def _edge(match: Match, base: datetime) -> Found | None:
@@ -475,7 +480,7 @@ def _any_of(match: Match, base: datetime) -> Found | None:
         if re.match(_THEN_TIME, then, re.IGNORECASE) is None:
             return None
     rule = weekly(_days_in((match["on"] or match["first"]) + match["more"]))
-    return replace(_round(rule, base), repeats=None)
+    return replace(round_of(rule, base), repeats=None)
 
 
 def _near(match: Match, base: datetime) -> Found:
@@ -495,12 +500,12 @@ def _from(match: Match, base: datetime) -> Found:
     return _later(base, _number(given.get("count") or "a"), given.get("unit") or "week")
 
 
-def _rule(pattern: str, read: Callable[[Match, datetime], Found | None]) -> _Rule:
+def _rule(pattern: str, read: Callable[[Match, datetime], Found | None]) -> Rule:
     return re.compile(rf"(?<![\w/.-]){pattern}", re.IGNORECASE), read
 
 
 @cache
-def _rules() -> tuple[_Rule, ...]:
+def _rules() -> tuple[Rule, ...]:
     """In order of precedence, where two find the same words. Made by the first phrase: compiling
     them takes longer than all else that this module does when it is imported."""
     return (

@@ -8,13 +8,14 @@ blocks for milliseconds: call it through `asyncio.to_thread`.
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, Self
 
 from memory_butler.domain.choices import choose
 from memory_butler.domain.elapsed import require_aware
-from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
+from memory_butler.domain.errors import Conflict, Frozen, InvalidInput, NotFound, Unavailable
 from memory_butler.journal import events, memory, runs, state
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.fragments import (
@@ -37,7 +38,6 @@ SQL = load("fragments")
 
 MAX_LISTED = 1_000
 
-_PENDING = "ambient_pending"
 _COMPILED = "compiled_until"
 _KEPT = "kept:"
 # Runs that are looked through for a report: one that was killed has none.
@@ -77,7 +77,7 @@ class MaintenanceDesk:
         self._file = file
         self._now = now
         with file.reading() as db:
-            pending = state.get(db, _PENDING) is not None
+            pending = state.get(db, state.AMBIENT_PENDING) is not None
         if pending:
             self._rewrite_ambient()
 
@@ -324,6 +324,12 @@ class MaintenanceDesk:
         with self._file.reading() as db:
             return tuple(map(runs.from_row, db.execute(SQL["runs"], (_checked(limit),))))
 
+    def unreviewed_since(self) -> datetime | None:
+        """When the latest completed monthly run began, else the first run; None before any."""
+        with self._file.reading() as db:
+            found = db.execute(SQL["unreviewed_since"]).fetchone()[0]
+        return to_moment(found) if found else None
+
     def _end(
         self,
         db: sqlite3.Connection,
@@ -349,27 +355,33 @@ class MaintenanceDesk:
         state.drop(db, f"run:{run.id}")
         if ambient is not None:
             state.put(db, prose_key(run.id), ambient, at)
-        text = compose_ambient(_all(db).values()) if ambient is None else ambient
-        state.put(db, _PENDING, text, at)
+        text = map_of(db) if ambient is None else ambient
+        state.put(db, state.AMBIENT_PENDING, text, at)
         return text
 
     def _rewrite_ambient(self) -> None:
         """Bring ambient.md to what was committed last.
 
         Inside a writing transaction: it keeps two processes from writing in the wrong order. A
-        sealed journal has no such file, and keeps its text itself.
+        sealed journal has no such file, and keeps its text itself. What cannot be written, on a
+        full disk, waits for the next desk; prompts have the new text already.
         """
-        with self._file.writing() as db:
-            text = state.get(db, _PENDING)
+        with suppress(Unavailable, Frozen), self._file.writing() as db:
+            text = state.get(db, state.AMBIENT_PENDING)
             if text is not None:
                 if self._file.is_sealed:
                     state.put(db, state.AMBIENT, text, self._clock())
                 else:
                     write_ambient(self._file.texts_dir, text)
-                state.drop(db, _PENDING)
+                state.drop(db, state.AMBIENT_PENDING)
 
     def _clock(self) -> datetime:
         return require_aware(self._now(), "the desk's clock").astimezone(UTC)
+
+
+def map_of(db: sqlite3.Connection) -> str:
+    """The map of all fragments, as a run without prose of its own writes it."""
+    return compose_ambient(_all(db).values())
 
 
 def _mark_of(report: RunReport) -> str:

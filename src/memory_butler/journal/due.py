@@ -1,16 +1,18 @@
 """Dates in words: when a plan is due, and the span of time that a phrase names (C-101, C-160).
 
 Most numbers in a plan count something: euros, steps, a house. So English is read by rules that take
-what is surely a date and nothing else (`days.py`, `clocks.py`); dateparser reads calendar dates and
-the other languages.
+what is surely a date and nothing else (`days.py`, `clocks.py`), and German likewise (`german.py`);
+dateparser reads calendar dates and the other languages.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import chain
 from typing import Final
 
+from memory_butler.journal import german
 from memory_butler.journal.clocks import (
     LISTED,
     NOT_BEFORE,
@@ -36,6 +38,9 @@ from memory_butler.journal.days import (
 )
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.rounds import at_clock, next_round
+
+# Chatham in summer; what seems further east, such as +14:00, is Hawaii or the Aleutians.
+_EASTERNMOST: Final = timedelta(hours=13, minutes=45)
 
 # Nobody writes a date further into a plan than this; the search takes time with the length.
 MAX_SEARCHED_CHARS: Final = 400
@@ -110,7 +115,7 @@ def schedule(
     if rule is not None:
         rule = at_clock(rule, due)
         try:
-            if due <= base:
+            if not _is_after(due, base):
                 due = next_round(rule, due, base, policy.zone)
         except (OverflowError, ValueError):
             return None
@@ -126,11 +131,37 @@ def due_date(
     return found.due if found else None
 
 
-def undated(text: str) -> str:
-    """A text without its dates and times of day in English, which do not say what it is about."""
+def in_zone(due: datetime, zone: tzinfo) -> datetime:
+    """A due date as it stands for somebody in `zone`: what is due on Friday is due on Friday there.
+
+    A day as a whole is its last second. Which day that is follows from the time in UTC: as far as
+    it is from midnight, so far from UTC was the zone in which it was told. A time of day is a
+    moment, and stays.
+    """
+    if due.second != 59 or due.microsecond:
+        return due
+    there = due.astimezone(UTC)
+    second = there.hour * 3600 + there.minute * 60 + there.second
+    offset = timedelta(seconds=86_399 - second)
+    if offset % timedelta(minutes=15):
+        return due
+    if offset > _EASTERNMOST:
+        offset -= DAY
+    day = there + offset
+    return day.replace(tzinfo=zone).astimezone(UTC)
+
+
+def undated(text: str, languages: Sequence[str] = ("en",)) -> str:
+    """A text without its dates and times of day in English and German, as far as these are among
+    `languages`: they do not say what it is about."""
     searched = text[:MAX_SEARCHED_CHARS]
-    spans = [match.span() for match, _ in matches(searched)]
-    spans += [(one.start, one.end) for one in times_of_day(searched)]
+    spans: list[tuple[int, int]] = []
+    if "en" in languages:
+        spans += [match.span() for match, _ in matches(searched)]
+        spans += [(one.start, one.end) for one in times_of_day(searched)]
+    if "de" in languages:
+        spans += [match.span() for match, _ in german.found_in(searched)]
+        spans += [(one.start, one.end) for one in german.times_of_day(searched)]
     for start, end in sorted(spans, reverse=True):
         text = f"{text[:start]} {text[end:]}"
     return text
@@ -193,18 +224,67 @@ def window(phrase: str, now: datetime, policy: JournalPolicy) -> Window | None:
 
 def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) -> Found | None:
     """The first date in a text; with `future`, the first that is not past."""
+    languages = policy.languages
+    others = [one for one in languages if one not in ("en", "de")]
     try:
-        if "en" in policy.languages or not policy.languages:
-            for found in _english(text, base):
-                if found.due() > base or found.repeats or not future:
-                    return found
-        others = [one for one in policy.languages if one != "en"]
-        if others or not policy.languages:
+        readers: list[Iterator[Found]] = []
+        if "en" in languages or not languages:
+            readers.append(_english(text, base))
+        if "de" in languages:
+            # The day says which language it is, else the time: "um 8 am Bahnhof" is no "8 am".
+            is_german = german.found_in(text) or (
+                any(german.times_of_day(text)) and not any(matches(text))
+            )
+            readers.insert(0 if is_german else len(readers), _german(text, base))
+        for found in chain(*readers):
+            if not future or found.repeats or _is_after(found.due(), base):
+                return found
+        if others or not languages:
             return _foreign(text, base, others, future=future)
     except (OverflowError, ValueError):
         # Beyond either end of the calendar.
         return None
     return None
+
+
+def _is_after(moment: datetime, base: datetime) -> bool:
+    """Whether it is later. Two moments of one zone compare by the face of the clock, and within the
+    hour before it goes back what comes seems past."""
+    return moment.astimezone(UTC) > base.astimezone(UTC)
+
+
+def _german(text: str, base: datetime) -> Iterator[Found]:
+    """The dates in a German text, in the order of the text, each with its time of day."""
+    times = list(german.times_of_day(text))
+    known = [(one.start, one.end) for one in times]
+    # "um 8 am Bahnhof" is no "8 am".
+    times += [
+        one
+        for one in times_of_day(text)
+        if all(one.end <= start or one.start >= end for start, end in known)
+        and not text[one.start : one.end].lower().endswith("am")
+    ]
+    days = german.found_in(text)
+    for match, read in days:
+        found = read(match, base)
+        if found is None:
+            continue
+        clock = clock_near(match, times, text)
+        if clock is not None and (found.at is None or found.is_part):
+            yield _at(found, clock, text, base, match[0])
+        elif found.at is not None and not found.is_part:
+            yield found
+        elif german.is_before(match):
+            yield replace(found, start=base, end=found.start, at=None, up_to=True)
+        else:
+            yield replace(found, up_to=found.up_to or german.is_up_to(match))
+    if not days:
+        for clock in times:
+            # "At 5pm" is English, and so is its day.
+            said = text[clock.start : clock.end]
+            if clock.alone and ((clock.start, clock.end) in known or ":" in said):
+                yield _at(day_of(base), clock, text, base, None)
+                return
 
 
 def _english(text: str, base: datetime) -> Iterator[Found]:
@@ -286,8 +366,13 @@ def _is_offset(start: int, text: str, offsets: list[Match]) -> bool:
 
 
 # Words that tell which half of a day an hour means.
-_LATE: Final = re.compile(r"\b(?:tonight|evening|night|afternoon|dinner|supper)\b", re.IGNORECASE)
-_EARLY: Final = re.compile(r"\b(?:morning|breakfast|early)\b", re.IGNORECASE)
+_LATE: Final = re.compile(
+    r"\b(?:tonight|evening|night|afternoon|dinner|supper)\b|(?:abend|nachmittag)s?\b|\bnachts?\b",
+    re.IGNORECASE,
+)
+_EARLY: Final = re.compile(
+    r"\b(?:morning|breakfast|early|früh|morgens)\b|vormittags?\b", re.IGNORECASE
+)
 # Right before the time: an alarm may be a company's, and Dawn is a name.
 _EARLY_BEFORE: Final = re.compile(
     rf"\b(?:alarm(?:\s+for(?:\s+(?:tomorrow|{WEEKDAY}))?)?|wake(?:\s+(?:up|me|us)){{0,2}}"
@@ -299,9 +384,13 @@ _EARLY_BEFORE: Final = re.compile(
 def _at_first(found: Found, row: list[Clock], text: str, base: datetime, said: str) -> Found:
     """A day with the first time of a list; on a day that does not repeat the first to come."""
     first, *others = (_at(found, one, text, base, said) for one in row)
-    if found.repeats is not None or (found.start <= first.due() < found.end and first.due() > base):
+    if found.repeats is not None or (
+        found.start <= first.due() < found.end and _is_after(first.due(), base)
+    ):
         return first
-    return next((one for one in others if base < one.due() < found.end), first)
+    return next(
+        (one for one in others if _is_after(one.due(), base) and one.due() < found.end), first
+    )
 
 
 def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None) -> Found:
@@ -316,7 +405,7 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
     if said is not None and said.lower().startswith("tonight") and is_small and not clock.zone:
         # The small hours of tonight are those of the next day.
         at = at.replace(hour=at.hour % 12)
-        at += timedelta(0) if at > base else DAY
+        at += timedelta(0) if _is_after(at, base) else DAY
         return replace(day_of(at), at=at)
     if clock.zone is not None:
         named = f"{at:%Y-%m-%d %H:%M} {clock.zone.upper()}"
@@ -334,8 +423,10 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
         )
         at = _half_meant(at, base, is_late=is_late, is_early=is_early, day_said=said is not None)
     again = found.again if said is not None else DAY
-    if at <= base and again is not None:
-        at += again
+    if not _is_after(at, base) and again is not None:
+        # Where the clocks went back, the same time comes once more.
+        once_more = at.replace(fold=1)
+        at = once_more if _is_after(once_more, base) else at + again
     return replace(day_of(at), at=at, repeats=found.repeats)
 
 
@@ -350,7 +441,7 @@ def _half_meant(
         if is_early:
             return morning
         # The next on a clock's face.
-        return next((one for one in (morning, evening) if one > base), morning)
+        return next((one for one in (morning, evening) if _is_after(one, base)), morning)
     if is_late or (at.hour in (12, *range(1, 7)) and not is_early):
         return evening
     return morning
@@ -386,6 +477,6 @@ def _foreign(text: str, base: datetime, languages: list[str], *, future: bool) -
         order = "DMY" if re.fullmatch(r"\d{1,2}\.\d{1,2}\.?", day) else None
         if (parsed := coming_date(day, base, languages, order)) is not None:
             found = _spanning(*parsed, phrase)
-            if found.due() > base or not future:
+            if not future or _is_after(found.due(), base):
                 return found
     return None

@@ -19,12 +19,13 @@ from typing import Final
 
 from memory_butler.domain.errors import Unavailable
 from memory_butler.journal import pictures, state
+from memory_butler.journal.desk import map_of
 from memory_butler.journal.file import BUSY_SECONDS, JournalFile, claimed
 from memory_butler.journal.items import to_text
 from memory_butler.journal.meaning import forget_messages
 from memory_butler.journal.queries import load
 from memory_butler.journal.search import alone, begin_generation, forget
-from memory_butler.journal.texts import AMBIENT
+from memory_butler.journal.texts import AMBIENT, remove_ambient, write_ambient
 
 SQL = load("erasing")
 
@@ -104,10 +105,28 @@ def _erase_messages(file: JournalFile, first: int, last: int) -> ErasedMessages:
         for _, sql in triggers:
             db.execute(sql)
         begin_generation(db)
-    (file.texts_dir / AMBIENT).unlink(missing_ok=True)
+        if events:
+            _draw_map_again(file, db)
     forget(file.texts_dir)
     forget_messages(file.texts_dir, first, last)
     return ErasedMessages(events, items, gone, tuple(key for key, others in resting if others))
+
+
+def _draw_map_again(file: JournalFile, db: sqlite3.Connection) -> None:
+    """Put the map of what is left in the place of the former, which may quote what is gone.
+
+    Before the commit: erased again, nothing would do it.
+    """
+    text = map_of(db)
+    # A killed process may have left half of one.
+    for former in file.texts_dir.glob(f".{AMBIENT}.*"):
+        former.unlink()
+    if file.is_sealed and text:
+        state.put(db, state.AMBIENT, text, datetime.now(UTC))
+    if file.is_sealed or not text:
+        remove_ambient(file.texts_dir)
+    else:
+        write_ambient(file.texts_dir, text)
 
 
 def times_erased(

@@ -15,6 +15,9 @@ from memory_butler.domain.text import one_line
 RunType = Literal["weekly", "monthly", "manual", "bootstrap"]
 RUN_TYPES: Final[tuple[RunType, ...]] = get_args(RunType)
 
+# How the edge of another name to its fragment is called; such a name says nothing else.
+ALIAS: Final = "another name of"
+
 MAX_KEY_CHARS: Final = 64
 MAX_TIER_CHARS: Final = 100_000
 MAX_OPERATIONS: Final = 10_000

@@ -58,3 +58,10 @@ UPDATE maintenance_runs SET completed_at = :at WHERE id = :id AND completed_at I
 
 -- name: newest_completion
 SELECT max(completed_at) FROM maintenance_runs
+
+-- name: unreviewed_since
+SELECT coalesce(
+    (SELECT max(started_at) FROM maintenance_runs
+     WHERE run_type = 'monthly' AND completed_at IS NOT NULL),
+    (SELECT min(started_at) FROM maintenance_runs)
+)

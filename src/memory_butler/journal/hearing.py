@@ -16,7 +16,7 @@ from typing import Final, Literal
 from memory_butler.journal.items import DISPLAY_TAGS, MEMORY_TYPES
 from memory_butler.journal.json_tags import BEGINNING
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.tags import BULLETS, TAG, VERBS, Piece, read
+from memory_butler.journal.tags import BULLETS, SENTENCE_END, TAG, VERBS, Piece, read
 from memory_butler.journal.wording import shown_pieces
 
 # Is told what may be shown of the reply so far; () once a draft is taken back.
@@ -32,6 +32,10 @@ _SIGNS: Final = re.compile(r"[<>()\[\]{}`]")
 _BULLETS: Final = re.compile(f"[{re.escape(BULLETS)}]*")
 # One more character than any beginning of a command: a line may be as long as the reply.
 _LONGEST: Final = max(map(len, VERBS)) + 2
+# A command that is a sentence by itself; and a word after a sentence that may become one.
+_COMMAND_SENTENCE: Final = re.compile(rf"{SENTENCE_END}(?=(?:{'|'.join(VERBS)})>)", re.IGNORECASE)
+_BEGUN: Final = re.compile(rf"{SENTENCE_END}(?P<word>[a-z]{{1,6}})\Z", re.IGNORECASE)
+_LONGEST_BEGUN: Final = 16
 _TAIL: Final = re.compile(r"</?(?P<name>[a-z]*)(?P<more>\s[^<>]*)?", re.IGNORECASE)
 
 
@@ -76,7 +80,9 @@ class Hearing:
         """Whether nothing but the last piece changes; that is done then."""
         if self._state == "hidden":
             return not _TAG_SIGNS.search(part)
-        if self._state == "unsure" or _SIGNS.search(part) or _may_be_command(self.text, self._from):
+        if self._state == "unsure" or _SIGNS.search(part):
+            return False
+        if _may_be_command(self.text, self._from) or _begun_sentence(self.text, self._from):
             return False
         if self._state == "growing":
             grown = part.rstrip()
@@ -150,7 +156,19 @@ def _settled(text: str) -> tuple[int, int, bool]:
     # The beginning of a command, at the beginning of a line or right after a tag.
     if _may_be_command(text, last, end):
         end, hidden = _line(text, last, end), False
+    elif (sentence := _COMMAND_SENTENCE.search(text, _line(text, last, end), end)) is not None:
+        end, hidden = sentence.end(), False
+    elif (begun := _begun_sentence(text, last, end)) is not None:
+        end, hidden = begun, False
     return end, last, hidden
+
+
+def _begun_sentence(text: str, last: int, end: int | None = None) -> int | None:
+    """Where the word begins that ends the text and may become a command after a sentence."""
+    end = len(text) if end is None else end
+    tail = _BEGUN.search(text, max(_line(text, last, end), end - _LONGEST_BEGUN), end)
+    may_be = tail and any(f"{one}>".startswith(tail["word"].lower()) for one in VERBS)
+    return tail.start("word") if tail and may_be else None
 
 
 def _line(text: str, last: int, end: int) -> int:

@@ -193,8 +193,16 @@ def subject_of(tag: Remember) -> str | None:
     return normalised(match[1]) or None
 
 
-def arrive(tag: Remember, active: Iterable[Item]) -> Arrival:
-    """What a memory tag does to the active items (JSUP-01, JSUP-02, JSUP-05, C-91)."""
+def arrive(
+    tag: Remember,
+    active: Iterable[Item],
+    due: datetime | None = None,
+    languages: Sequence[str] = ("en",),
+) -> Arrival:
+    """What a memory tag does to the active items (JSUP-01, JSUP-02, JSUP-05, C-91).
+
+    A plan that is `due` and of which another one tells is that one.
+    """
     same_type = [item for item in active if item.type == tag.type]
     subject = subject_of(tag)
     words = normalised(tag.content)
@@ -203,6 +211,12 @@ def arrive(tag: Remember, active: Iterable[Item]) -> Arrival:
         for item in same_type
         if normalised(item.content) == words and (tag.type != "desc" or item.subject == subject)
     ]
+    if not again and tag.type == "plan":
+        again = [
+            item
+            for item in same_type
+            if is_same_plan((tag.content, due), (item.content, item.due), languages)
+        ]
     if again:
         return Arrival(max(again, key=_age), (), subject)
     if tag.type == "feeling":
@@ -211,6 +225,17 @@ def arrive(tag: Remember, active: Iterable[Item]) -> Arrival:
         old = tuple(item for item in same_type if item.subject == subject)
         return Arrival(None, old, subject)
     return Arrival(None, (), subject)
+
+
+def is_same_plan(
+    one: tuple[str, datetime | None],
+    other: tuple[str, datetime | None],
+    languages: Sequence[str] = ("en",),
+) -> bool:
+    """Whether two texts with their due dates are one plan, which both sides tell of (C-494): due at
+    the same moment, and with the same stems, dates apart."""
+    same_date = one[1] is not None and one[1] == other[1]
+    return same_date and likeness(one[0], other[0], languages) == 1.0
 
 
 def likeness(one: str, other: str, languages: Sequence[str] = ("en",)) -> float:
@@ -231,7 +256,7 @@ def likeness(one: str, other: str, languages: Sequence[str] = ("en",)) -> float:
 @lru_cache(maxsize=_COMPARED)
 def _about(text: str, languages: tuple[str, ...]) -> frozenset[str]:
     """The stems of what a text is about; of a date alone, its own."""
-    what = undated(text) if "en" in languages else text
+    what = undated(text, languages)
     return stems(what if what.strip() else text, languages)
 
 

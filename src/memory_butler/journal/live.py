@@ -154,20 +154,26 @@ class LiveJournal:
             for one, when in zip(reading.changes, scheduled, strict=True):
                 match one:
                     case Remember():
-                        changes += memory.remember(
-                            db, one, scheduled=when, event_id=id, actor=speaker, at=ts
-                        )
+                        new: Remember | None = one
                     case Command():
+                        new = None
                         done = memory.obey(db, one, ts, policy)
                         if not isinstance(done, Missed):
                             changes += done
                         elif one.instead is not None and done.is_of_none:
                             new = Remember(one.type, one.instead)
-                            changes += memory.remember(
-                                db, new, scheduled=when, event_id=id, actor=speaker, at=ts
-                            )
                         else:
                             unmatched.append(done)
+                if new is not None:
+                    changes += memory.remember(
+                        db,
+                        new,
+                        scheduled=when,
+                        event_id=id,
+                        actor=speaker,
+                        at=ts,
+                        policy=policy,
+                    )
             corrections.record(db, changes, ts)
             told = [*map(_told, unmatched), *_rounds_told(changes, policy)]
             if told:
@@ -211,17 +217,23 @@ class LiveJournal:
         with self._file.reading() as db:
             if self._file.is_past:
                 texts = replace(texts, ambient=past.ambient(db))
+            elif (pending := state.get(db, state.AMBIENT_PENDING)) is not None:
+                # Committed, and not yet in its place: the process was killed, or the disk is full.
+                texts = replace(texts, ambient=pending)
             elif self._file.is_sealed:
                 texts = replace(texts, ambient=state.get(db, state.AMBIENT) or "")
             hot = _hot(db, hot_event_id, policy)
             now = self.clock()
             minds = memory.on_minds(db, now, policy)
             first = tuple(looked_up)
-            asked = {one.call for one in first}
-            waiting = [one for one in self._recalled(db) if one.call not in asked]
-            answered = {one.call for one in (*first, *waiting)}
-            named = lookups.mentions(db, hot.content, answered, policy, now)
-            waiting = _dated(waiting, events.newest_of_companion(db, assistants), now, policy)
+            answered = lookups.distinct(db, (*first, *self._recalled(db)))
+            calls = [one.call for one in answered]
+            named = lookups.mentions(db, hot.content, calls, policy, now)
+            reply = events.newest_of_companion(db, assistants)
+            waiting = [
+                lookups.again(db, one, answered, now, policy) or _dated(one, reply, now, policy)
+                for one in answered[len(first) :]
+            ]
             if not secrets:
                 hot = replace(hot, content=withheld(hot.content))
                 minds = [_withheld(one) for one in minds]
@@ -536,14 +548,11 @@ def _withheld(one: OnMind) -> OnMind:
     return replace(one, item=replace(one.item, content=WITHHELD)) if secret else one
 
 
-def _dated(
-    waiting: list[Answer], reply: Event | None, now: datetime, policy: JournalPolicy
-) -> list[Answer]:
-    """Answers that waited for hours or weeks say of when they are: plans go on meanwhile."""
+def _dated(answer: Answer, reply: Event | None, now: datetime, policy: JournalPolicy) -> Answer:
+    """An answer that waited for hours or weeks says of when it is: more was said meanwhile."""
     if reply is None or elapsed(reply.ts, now) < timedelta(hours=MIN_TOLD_HOURS):
-        return waiting
-    of_then = f"(as of {date_words(reply.ts, policy)})"
-    return [replace(one, call=f"{one.call} {of_then}") for one in waiting]
+        return answer
+    return replace(answer, call=f"{answer.call} (as of {date_words(reply.ts, policy)})")
 
 
 def _told(missed: Missed) -> Answer:

@@ -7,13 +7,13 @@ import json
 import re
 import sqlite3
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, assert_never
 
 from memory_butler.domain.text import one_line
 from memory_butler.journal import memory
-from memory_butler.journal.calls import Lookup, PlansCall, RecallCall, SearchCall
+from memory_butler.journal.calls import Lookup, PlansCall, RecallCall, SearchCall, lookups_in
 from memory_butler.journal.due import window
 from memory_butler.journal.lifecycle import OnMind, mentioned
 from memory_butler.journal.policy import JournalPolicy
@@ -165,7 +165,10 @@ def answers(
 
     `index` is that of the log; messages from the id `until` on are not searched.
     """
-    asked = list(dict.fromkeys(lookups))[:MAX_LOOKUPS]
+    meant: dict[Lookup, Lookup] = {}
+    for one in list(dict.fromkeys(lookups))[:MAX_LOOKUPS]:
+        meant.setdefault(_meant(db, one), one)
+    asked = list(meant.values())
     # A neighbour that is recalled itself need not be told twice.
     recalled = {folded(one.key) for one in asked if isinstance(one, RecallCall)}
     room = policy.budget.recalled // max(len(asked), 1)
@@ -182,18 +185,63 @@ def mentions(
 ) -> list[Answer]:
     """What is known of the fragments that a message mentions, as if it had been looked up.
 
-    At most `MAX_MENTIONS`, the longest keys first, for they say more; none of the calls in `known`,
-    and none that says no more than its line in the map.
+    At most `MAX_MENTIONS`, the longest keys first, for they say more; none that the calls in
+    `known` have answered, and none that says no more than its line in the map.
     """
     keys = [key for (key,) in db.execute(SQL["keys"])]
     found = sorted(mentioned(text, keys), key=lambda key: (-len(key), key))
     names = {folded(key) for key in found}
+    meant = [_meant(db, one) for call in known for one in lookups_in(call)]
+    seen = {one.key for one in meant if isinstance(one, RecallCall)}
     told: list[Answer] = []
     for key in found:
-        more = f"recall({key})" not in known and len(told) < MAX_MENTIONS and recall(db, key)
-        if more and more.tier != "ambient":
+        if len(told) == MAX_MENTIONS:
+            break
+        more = recall(db, key)
+        if more and more.tier != "ambient" and more.key not in seen:
+            # Two names of one fragment tell it once.
+            seen.add(more.key)
             told.append(_answer(db, RecallCall(key), names, now, policy))
     return told
+
+
+def distinct(db: sqlite3.Connection, given: Iterable[Answer]) -> list[Answer]:
+    """Answers without those to a call that an earlier one has answered, however it was spelt."""
+    told: dict[Lookup | str, Answer] = {}
+    for one in given:
+        call = _call_of(one)
+        told.setdefault(_meant(db, call) if call else one.call, one)
+    return list(told.values())
+
+
+def again(
+    db: sqlite3.Connection,
+    given: Answer,
+    beside: Iterable[Answer],
+    now: datetime,
+    policy: JournalPolicy,
+) -> Answer | None:
+    """An answer as it is now, told `beside` others; None for a search, which stays of its time.
+
+    Plans end and fragments change while an answer waits.
+    """
+    call = _call_of(given)
+    if call is None or isinstance(call, SearchCall):
+        return None
+    recalled = {folded(one.key) for one in map(_call_of, beside) if isinstance(one, RecallCall)}
+    return _answer(db, call, recalled, now, policy)
+
+
+def _call_of(answer: Answer) -> Lookup | None:
+    """The look-up that an answer is to; None where its text does not tell."""
+    calls = list(lookups_in(answer.call))
+    return calls[0] if len(calls) == 1 else None
+
+
+def _meant(db: sqlite3.Connection, call: Lookup) -> Lookup:
+    """A call for the key that its own stands for: of another spelling, or another name."""
+    found = recall(db, call.key) if isinstance(call, RecallCall) else None
+    return replace(call, key=found.key) if found and isinstance(call, RecallCall) else call
 
 
 def _searched(
@@ -247,7 +295,7 @@ def _answer(
             told = ", ".join(f'{name}="{value}"' for name, value in given if value is not None)
             call = f"plans({told})"
             minds = plans(db, now, policy, topic=topic, when=when)
-            lines = tuple(memory_line(one, policy) for one in minds)
+            lines = tuple(memory_line(one, now, policy) for one in minds)
         case _:
             assert_never(lookup)
     return Answer(one_line(call), lines or (f"- {_NOTHING}",))

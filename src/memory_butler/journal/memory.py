@@ -12,7 +12,7 @@ from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.text import one_line
 from memory_butler.domain.transitions import step
 from memory_butler.journal import events
-from memory_butler.journal.due import Schedule
+from memory_butler.journal.due import Schedule, in_zone
 from memory_butler.journal.items import (
     MEMORY_TYPES,
     STATUSES,
@@ -153,12 +153,17 @@ def on_minds(db: sqlite3.Connection, now: datetime, policy: JournalPolicy) -> li
 
     Turns are counted up to `policy.turn_horizon` and no further back than the oldest item.
     """
-    items = active(db)
+    items = [_in_zone(item, policy) for item in active(db)]
     fading = [item.refreshed_at for item in items if item.type in policy.half_lives]
     turns: list[datetime] = []
     if fading:
         turns = events.user_turns(db, min(fading), policy.assistant_actors, policy.turn_horizon)
     return [on_mind(item, turns, now, policy) for item in items]
+
+
+def _in_zone(item: Item, policy: JournalPolicy) -> Item:
+    due = in_zone(item.due, policy.zone) if item.due else None
+    return item if due == item.due else replace(item, due=due)
 
 
 def remember(
@@ -169,10 +174,11 @@ def remember(
     event_id: int,
     actor: str,
     at: datetime,
+    policy: JournalPolicy,
 ) -> list[Change]:
     """Carry out a memory tag (JSUP-01, JSUP-02, JSUP-05); what changed, in order."""
     due, repeats = (scheduled.due, scheduled.repeats) if scheduled else (None, None)
-    arrival = arrive(tag, active(db))
+    arrival = arrive(tag, active(db), due, policy.languages)
     changes = [leave(db, item, "supersede", at) for item in arrival.supersede]
     if arrival.refresh is not None:
         id = arrival.refresh.id

@@ -16,7 +16,7 @@ from memory_butler.journal import events, lookups, state
 from memory_butler.journal.due import due_date
 from memory_butler.journal.fragments import Fragment, compose_ambient
 from memory_butler.journal.items import is_assistant, to_moment, to_text
-from memory_butler.journal.lifecycle import normalised, subject_of
+from memory_butler.journal.lifecycle import is_same_plan, normalised, subject_of
 from memory_butler.journal.lookups import Answer
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.queries import load
@@ -78,17 +78,21 @@ def _find_refreshes(db: sqlite3.Connection, moment: datetime, policy: JournalPol
         tagged = {"type": type, "since": created_at, "at": at}
         for ts, message in db.execute(of_opened(db, SQL["tagged_between"]), tagged).fetchall():
             for one in read(message, names).changes:
-                if isinstance(one, Remember) and _is_of(one, type, content, subject):
-                    refreshed_at = ts
-                    if type == "plan":
-                        due = due_date(one.due, one.content, to_moment(ts), policy) or due
+                if not isinstance(one, Remember) or one.type != type:
+                    continue
+                is_plan = type == "plan"
+                when = due_date(one.due, one.content, to_moment(ts), policy) if is_plan else None
+                if _is_of(one, content, subject) or is_same_plan(
+                    (one.content, when), (content, due), policy.languages
+                ):
+                    refreshed_at, due = ts, when or due
         row = (id, refreshed_at, to_text(due) if due else None)
         db.execute(SQL["was_refreshed"], row)
 
 
-def _is_of(tag: Remember, type: str, content: str, subject: str | None) -> bool:
-    same = tag.type == type and normalised(tag.content) == normalised(content)
-    return same and (type != "desc" or subject_of(tag) == subject)
+def _is_of(tag: Remember, content: str, subject: str | None) -> bool:
+    same = normalised(tag.content) == normalised(content)
+    return same and (tag.type != "desc" or subject_of(tag) == subject)
 
 
 def recalled(db: sqlite3.Connection, policy: JournalPolicy, index: Index) -> list[Answer]:

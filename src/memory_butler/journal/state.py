@@ -23,6 +23,7 @@ from memory_butler.journal.queries import load
 SQL = load("state")
 
 AMBIENT = "ambient"
+AMBIENT_PENDING = "ambient_pending"
 
 
 def get(db: sqlite3.Connection, key: str) -> str | None:

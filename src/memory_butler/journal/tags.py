@@ -57,9 +57,13 @@ TAG = re.compile(
 _ATTRIBUTES = re.compile(r"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|(\S++))""")
 _TO_TAG = re.compile(r"[^<\n]*+")
 _IDENTITY = re.compile(r"\s*<([^<>/\s]{1,64})>")
+# The end of a sentence, after which a command may be one of its own.
+SENTENCE_END: Final = r"[.!?…][ \t]{1,8}"
+_AFTER_SENTENCE = re.compile(rf"{SENTENCE_END}\Z")
 _COMMAND = re.compile(
     r"(?<![\w</])(?P<type>plan|pin|secret)>[ \t]*(?P<verb>[a-z]+)(?=[\s:*`]|$)"
-    r"[*`]*[ \t]*:?(?P<text>[^\n]*)",
+    rf"[*`]*[ \t]*:?(?P<text>(?:(?!{SENTENCE_END}(?:plan|pin|secret)>)[^\n])*+)"
+    rf"(?:[.!?…](?=[ \t]))?",
     re.IGNORECASE,
 )
 _VERB = re.compile(r"\s*(?P<verb>[a-z]+)(?=[\s:]|$)\s*:?(?P<text>.*)", re.IGNORECASE | re.DOTALL)
@@ -234,9 +238,11 @@ class _Reader:
         for match in _COMMAND.finditer(self.text, start, end):
             kind = _memory_type(match["type"])
             verb = VERBS[kind].get(match["verb"].lower())
-            # On a line of its own, or right after a tag: within a sentence it is talked about.
+            # On a line of its own, right after a tag, or a sentence by itself: within one it is
+            # talked about.
             line = max(start, self.text.rfind("\n", start, match.start()) + 1)
-            if verb is None or self.text[line : match.start()].strip(BULLETS):
+            is_first = not self.text[line : match.start()].strip(BULLETS)
+            if verb is None or not (is_first or self._is_sentence(line, match)):
                 continue
             words = match["text"].strip(f" \t{_DRESS}")
             dressed = set(self.text[max(line, match.start() - 1) : match.end()]) & set(_DRESS)
@@ -249,6 +255,12 @@ class _Reader:
             self._found.append(Command(kind, verb, words))
             at = match.end()
         self._show(at, end, path)
+
+    def _is_sentence(self, line: int, match: re.Match[str]) -> bool:
+        """Whether a command with words stands after the end of a sentence."""
+        before = self.text[max(line, match.start() - 9) : match.start()]
+        has_words = match["text"].strip(f" \t.!?{_DRESS}") != ""
+        return has_words and _AFTER_SENTENCE.search(before) is not None
 
     def _show(self, start: int, end: int, path: list[_Element]) -> None:
         if start == end:

@@ -58,7 +58,11 @@ def _read(path: Path) -> str | None:
 
 
 def write_ambient(folder: Path, text: str) -> None:
-    """Replace `ambient.md` in one step, on disk when this returns: old or new, never half."""
+    """Replace `ambient.md` in one step, on disk when this returns: old or new, never half.
+
+    Raises:
+        Unavailable: it cannot be written.
+    """
     _replace(folder / AMBIENT, text)
 
 
@@ -68,9 +72,12 @@ def remove_ambient(folder: Path) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    with replaced(path) as file:
-        file.write(text.encode())
+    try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        with replaced(path) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise Unavailable(f"{path.name} cannot be written: {error.strerror}") from error
 
 
 def replace_beginning(folder: Path, former: str, words: str) -> Path | None:

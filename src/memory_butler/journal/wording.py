@@ -45,7 +45,7 @@ WITHHELD: Final = "(secret)"
 _SECRET_TAG: Final = re.compile(r"<(/?)secret\b[^<>]*>", re.IGNORECASE)
 
 # Not strftime: its names follow the process's locale, and a prompt must not.
-_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+DAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _MONTHS = (
     "January February March April May June July August September October November December".split()
 )
@@ -63,7 +63,7 @@ def date_words(moment: datetime, policy: JournalPolicy) -> str:
 
 
 def _day_words(day: date) -> str:
-    return f"{_DAYS[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
+    return f"{DAYS[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
 def day_mark(day: date, before: date | None) -> str:
@@ -73,16 +73,28 @@ def day_mark(day: date, before: date | None) -> str:
     return f"— {_day_words(day)}{later} —"
 
 
-def since_words(last: datetime, now: datetime, policy: JournalPolicy) -> str:
+def since_words(last: Event, now: datetime, policy: JournalPolicy) -> str:
     """ "user last spoke on Friday, 6 March 2026, 18:20; it is 3 days later"; or nothing."""
+    later = _later_words(last.ts, now, policy)
+    who = one_line(policy.called(last.actor))
+    return f"{who} last spoke on {date_words(last.ts, policy)}; it is {later}" if later else ""
+
+
+def waited_words(hot: datetime, now: datetime, policy: JournalPolicy) -> str:
+    """The same of the message to answer, where it has waited; or nothing."""
+    later = _later_words(hot, now, policy)
+    return f"The message below is of {date_words(hot, policy)}; it is {later}" if later else ""
+
+
+def _later_words(last: datetime, now: datetime, policy: JournalPolicy) -> str:
+    """How much later it is, from two hours on; '' before."""
     hours = round(elapsed(last, now) / timedelta(hours=1))
     if hours < MIN_TOLD_HOURS:
         return ""
     days = (now.astimezone(policy.zone).date() - last.astimezone(policy.zone).date()).days
-    later = "the next day" if days == 1 else f"{days} days later"
-    who = one_line(policy.called(policy.user_actors[0]))
-    told = later if days else f"{hours} hours later"
-    return f"{who} last spoke on {date_words(last, policy)}; it is {told}"
+    if days == 0:
+        return f"{hours} hours later"
+    return "the next day" if days == 1 else f"{days} days later"
 
 
 def repeats_words(rule: str) -> str:
@@ -91,7 +103,7 @@ def repeats_words(rule: str) -> str:
     Days of a month or year are left out: the due date beside it tells them.
     """
     count, unit = step_of(rule)
-    days = [_DAYS[day] for day in days_of(rule)] if unit == "week" else []
+    days = [DAYS[day] for day in days_of(rule)] if unit == "week" else []
     on = f"{', '.join(days[:-1])} and {days[-1]}" if len(days) > 1 else "".join(days)
     if count == 1:
         return f"every {on or unit}"
@@ -101,11 +113,15 @@ def repeats_words(rule: str) -> str:
 def come_due_words(plans: ComeDue, policy: JournalPolicy) -> list[str]:
     """ "overdue: pay the rent (due Sunday, 1 March 2026, 23:59)"; late, then near.
 
-    Of what repeats it says how often: it may have been missed more than once.
+    Of what repeats it says how often: it may have been missed more than once. Of more plans than
+    are told those remain whose date is nearest.
     """
     lines: list[str] = []
-    for what, found in (("overdue", plans.overdue), ("soon", plans.near)):
-        for one in found[:MAX_TOLD_PLANS]:
+    for what, found, told in (
+        ("overdue", plans.overdue, plans.overdue[-MAX_TOLD_PLANS:]),
+        ("soon", plans.near, plans.near[:MAX_TOLD_PLANS]),
+    ):
+        for one in told:
             often = f"; {repeats_words(one.item.repeats)}" if one.item.repeats else ""
             due = f" (due {date_words(one.item.due, policy)}{often})" if one.item.due else ""
             lines.append(f"{what}: {one_line(one.item.content)[:MAX_TOLD_CHARS]}{due}")
@@ -114,13 +130,25 @@ def come_due_words(plans: ComeDue, policy: JournalPolicy) -> list[str]:
     return lines
 
 
-def memory_line(one: OnMind, policy: JournalPolicy) -> str:
-    """ "- [plan, user] call mum (due Friday, 6 March 2026, 17:00; approaching)"."""
+def memory_line(one: OnMind, now: datetime, policy: JournalPolicy, limit: int | None = None) -> str:
+    """ "- [plan, user] call mum (due Friday, 6 March 2026, 17:00; approaching)".
+
+    What has no due date and is not of today says of when it is, "- [pin, user, Tue 3 Feb] …":
+    its text may hold "yesterday". Longer than `limit` tokens, its text is cut, and no date.
+    """
     item = one.item
     who = one_line(policy.called(item.actor)) if item.actor else "unknown"
     due = f" (due {date_words(item.due, policy)}; {phase_words(one.phase)})" if item.due else ""
-    repeats = f", {repeats_words(item.repeats)}" if item.repeats else ""
-    return f"- [{item.type}, {who}{repeats}] {one_line(item.content)}{due}"
+    when = f", {repeats_words(item.repeats)}" if item.repeats else ""
+    day = item.refreshed_at.astimezone(policy.zone).date()
+    today = now.astimezone(policy.zone).date()
+    if item.due is None and day != today:
+        year = f" {day.year}" if day.year != today.year else ""
+        when = f", {DAYS[day.weekday()][:3]} {day.day} {_MONTHS[day.month - 1][:3]}{year}"
+    begin, text = f"- [{item.type}, {who}{when}] ", one_line(item.content)
+    if limit is not None and policy.count(f"{begin}{text}{due}") > limit:
+        text = cut(text, limit - policy.count(begin) - policy.count(due), policy.count)
+    return f"{begin}{text}{due}"
 
 
 def change_lines(

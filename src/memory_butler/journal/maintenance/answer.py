@@ -13,6 +13,7 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.extraction import find_object
 from memory_butler.domain.text import storable
 from memory_butler.journal.fragments import (
+    ALIAS,
     DropEdge,
     DropFragment,
     Fragment,
@@ -41,15 +42,21 @@ MAX_ENTRIES: Final = 200
 # A model that is led astray must not take the map down with it; a person may go further.
 MAX_DELETED_SHARE: Final = 0.2
 MIN_DELETABLE: Final = 3
+# The map is in every prompt: a line that is longer is no line, but all that is known.
+MAX_AMBIENT_CHARS: Final = 1_000
 _MAX_COMPLAINT_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What can be done, in order, and what was refused, and why."""
+    """What can be done, in order, and what was refused, and why.
+
+    `unseen` are the fragments that it would write anew, and that were not shown whole.
+    """
 
     operations: tuple[Operation, ...]
     refused: tuple[str, ...]
+    unseen: frozenset[str] = frozenset()
 
 
 class _Refused(ValueError):
@@ -91,7 +98,7 @@ def read_answer(text: str, question: Question, draft: Draft) -> Answer | None:
     for name in sorted(document.keys() - set(ACTIONS)):
         reader.refuse(f"{name[:40]!r} is no action; actions are {', '.join(ACTIONS)}")
     operations = [one for action in ACTIONS for one in reader.entries(document, action)]
-    return Answer(tuple(operations), tuple(reader.refused))
+    return Answer(tuple(operations), tuple(reader.refused), frozenset(reader.unseen))
 
 
 @dataclass(slots=True)
@@ -99,6 +106,7 @@ class _Reader:
     question: Question
     draft: Draft
     refused: list[str] = field(default_factory=list)
+    unseen: set[str] = field(default_factory=set)
 
     def refuse(self, complaint: str) -> None:
         if len(self.refused) < MAX_ENTRIES:
@@ -156,13 +164,29 @@ class _Reader:
         tiers = {name: texts[name] or None for name in ("ambient", "recognition", "inventory")}
         if not any(tiers.values()):
             raise _Refused("it says nothing: every tier is empty")
+        if len(texts["ambient"]) > MAX_AMBIENT_CHARS:
+            raise _Refused(
+                f"its ambient line has {len(texts['ambient'])} characters, of {MAX_AMBIENT_CHARS} "
+                "at most: it would be in every prompt"
+            )
         named = sources if isinstance(sources, list) else []
         ids = {self.question.handles[one] for one in named if one in self.question.handles}
         if not ids and not self.question.review:
             raise _Refused(f"{texts['key'][:64]!r} rests on none of the messages")
         if self.question.review and texts["key"] not in self.draft.fragments:
             raise _Refused(f"a review makes no new fragment, and {texts['key'][:64]!r} is one")
+        self._check_seen(texts["key"], tiers)
         return PutFragment(texts["key"], **tiers, sources=tuple(sorted(ids)))
+
+    def _check_seen(self, key: str, tiers: Mapping[str, str | None]) -> None:
+        """Refuse to write over what the model was not shown: it cannot keep what is still true."""
+        if key not in self.question.partly:
+            return
+        former = self.draft.fragments[key]
+        was = {"recognition": former.recognition, "inventory": former.inventory}
+        if any(tiers[name] and tier and tiers[name] != tier for name, tier in was.items()):
+            self.unseen.add(key)
+            raise _Refused(f"{key[:64]!r} was not shown whole, and would lose what it says")
 
     def _alias(self, name: str, key: str) -> list[Operation]:
         if name in self.draft.fragments:
@@ -171,7 +195,7 @@ class _Reader:
             raise _Refused(f"there is no fragment {key[:64]!r}; put it first")
         return [
             PutFragment(name, recognition=f"Another name of [{key}]."),
-            PutEdge(name, key, "another name of"),
+            PutEdge(name, key, ALIAS),
         ]
 
     def _delete(self, key: str) -> Operation:
@@ -179,6 +203,8 @@ class _Reader:
             raise _Refused("only the review of a monthly run deletes")
         if not self.draft.may_delete():
             raise _Refused("a run deletes no more than that; a person may")
+        if key in self.question.partly:
+            raise _Refused(f"{key[:64]!r} was not shown")
         return DropFragment(key)
 
 

@@ -4,7 +4,7 @@ Secrets are left out, and so is thinking: fragments are read aloud sooner or lat
 never said must not come to light by them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -12,12 +12,12 @@ from typing import Final
 
 from memory_butler.domain.context import CHARS_PER_TOKEN
 from memory_butler.domain.text import one_line, without_tag
-from memory_butler.journal.fragments import Fragment, RunType
+from memory_butler.journal.fragments import ALIAS, Fragment, RunType, compose_ambient
 from memory_butler.journal.items import Event
 from memory_butler.journal.lifecycle import mentioned
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.tags import Remember, read
-from memory_butler.journal.wording import remembered, shown_pieces
+from memory_butler.journal.wording import DAYS, remembered, shown_pieces
 
 # What is left of a message that is too long, however small the room.
 _MIN_MESSAGE_CHARS: Final = 400
@@ -45,6 +45,7 @@ class Question:
     """What the model is given; `handles` are the names of the messages that it is shown.
 
     `read_to` is the last message that it covers, shown or not: some have nothing to show.
+    `partly` are the keys of the fragments that it does not show with every tier.
     """
 
     system: str
@@ -53,6 +54,7 @@ class Question:
     read_to: int
     events: int
     review: bool = False
+    partly: frozenset[str] = frozenset()
 
     @property
     def tokens(self) -> int:
@@ -73,15 +75,20 @@ def ask(
     fragments: Mapping[str, Fragment],
     policy: JournalPolicy,
     max_tokens: int,
+    asked_for: Collection[str] = (),
 ) -> Question:
     """The question on as many of the messages, the oldest first, as fit into `max_tokens`.
 
-    At least one is always covered, cut if it must be, so that a run comes to an end.
+    At least one is always covered, cut if it must be, so that a run comes to an end. Fragments are
+    shown whole where the messages mention them, or they are among `asked_for`.
     """
     room = max_tokens * CHARS_PER_TOKEN - len(skill()) - _HEADINGS
     told = [one for one in ((event, shown(event, policy)) for event in events) if one[1]]
     words = "\n".join(text for _, text in told)
-    known = _known(fragments, words, room // 2)
+    # What was asked for goes before messages: these are read in the next portion.
+    share = max(room // 2, room - 2 * _MIN_MESSAGE_CHARS) if asked_for else room // 2
+    wanted = dict.fromkeys([*sorted(asked_for), *_spoken_of(words, fragments)])
+    known, partly = _known(fragments, tuple(wanted), share)
     room -= len(known)
     handles: dict[str, int] = {}
     blocks: list[str] = []
@@ -99,22 +106,36 @@ def ask(
             room -= len(block) + 1
         covered += 1
     body = "\n".join([_TASKS[run_type], "", known, "## Messages", "", *(blocks or ["(none)"])])
-    return Question(skill(), body, handles, events[covered - 1].id, covered)
+    return Question(skill(), body, handles, events[covered - 1].id, covered, partly=partly)
 
 
-def review(fragments: Mapping[str, Fragment], max_tokens: int) -> Question:
-    """What a monthly run ends with: all fragments, as many as fit, the oldest first."""
+def review(
+    fragments: Mapping[str, Fragment], keys: Sequence[str], policy: JournalPolicy, max_tokens: int
+) -> tuple[Question, int]:
+    """What a monthly run ends with: as many of the fragments with these keys, the first of them,
+    as fit; and how many these are.
+
+    At least one is always shown, so that a run comes to an end; whole, for it may be written anew.
+    """
     room = max_tokens * CHARS_PER_TOKEN - len(skill()) - _HEADINGS
-    by_age = sorted(fragments.values(), key=lambda one: (str(one.updated_at or ""), one.key))
     lines: list[str] = []
-    for one in by_age:
-        text = _in_full(one)
-        if len(text) > room:
+    for key in keys:
+        text = _in_full(fragments[key])
+        if len(text) > room and lines:
             break
         lines.append(text)
         room -= len(text) + 1
-    body = "\n".join([_REVIEW, "", "## Fragments", "", *lines])
-    return Question(skill(), body, {}, 0, 0, review=True)
+    task = _REVIEW
+    # It stands in every prompt; nobody else shortens it.
+    taken = policy.count(compose_ambient(fragments.values()))
+    if taken > policy.budget.wake:
+        task += (
+            f" The ambient lines of all {len(fragments)} fragments take {taken} tokens together, "
+            f"and should take {policy.budget.wake} at most: shorten those below."
+        )
+    body = "\n".join([task, "", "## Fragments", "", *lines])
+    partly = frozenset(fragments) - {*keys[: len(lines)]}
+    return Question(skill(), body, {}, 0, 0, review=True, partly=partly), len(lines)
 
 
 def shown(event: Event, policy: JournalPolicy) -> str:
@@ -134,20 +155,37 @@ def shown(event: Event, policy: JournalPolicy) -> str:
     return "\n".join(lines)
 
 
-def _known(fragments: Mapping[str, Fragment], words: str, room: int) -> str:
-    """The map, a line a fragment, and whole what the messages speak of; as far as there is room."""
-    whole = set(mentioned(words, fragments))
+def _spoken_of(words: str, fragments: Mapping[str, Fragment]) -> Iterator[str]:
+    """The fragments that the messages mention; of another name of one, that one, too."""
+    for key in mentioned(words, fragments):
+        yield key
+        for target, relation in fragments[key].edges:
+            if relation == ALIAS:
+                yield target
+
+
+def _known(
+    fragments: Mapping[str, Fragment], wanted: Sequence[str], room: int
+) -> tuple[str, frozenset[str]]:
+    """The map, a line a fragment, and whole those that are wanted, in that order, as far as there
+    is room; and the keys of what is not shown whole."""
     lines = ["## Fragments", ""]
-    for one in sorted(fragments.values(), key=lambda one: (one.key not in whole, one.key)):
-        text = _in_full(one) if one.key in whole else _in_short(one)
-        if len(text) > room:
-            text = _in_short(one)
+    whole: set[str] = set()
+    place = {key: number for number, key in enumerate(wanted)}
+    for one in sorted(
+        fragments.values(), key=lambda one: (place.get(one.key, len(place)), one.key)
+    ):
+        short, full = _in_short(one), _in_full(one)
+        text = full if one.key in wanted and len(full) <= room else short
         room -= len(text) + 1
         if room < 0:
             lines.append(f"(and {len(fragments) - len(lines) + 2} more)")
             break
         lines.append(text)
-    return "\n".join([*(lines if fragments else [*lines, "(none)"]), ""])
+        if text == full:
+            whole.add(one.key)
+    known = "\n".join([*(lines if fragments else [*lines, "(none)"]), ""])
+    return known, frozenset(fragments) - whole
 
 
 def _in_short(one: Fragment) -> str:
@@ -168,8 +206,9 @@ def _safe(text: str) -> str:
 
 
 def _block(handle: str, event: Event, policy: JournalPolicy, text: str, room: int) -> str:
-    # "This evening" is the user's.
-    when = event.ts.astimezone(policy.zone).strftime("%Y-%m-%d %H:%M %Z")
+    # "This evening" is the user's, and "on friday" needs the day of the week.
+    local = event.ts.astimezone(policy.zone)
+    when = f"{DAYS[local.weekday()][:3]} {local:%Y-%m-%d %H:%M %Z}"
     who = _safe(policy.called(event.actor)) if event.actor else "unknown"
     head = f"{handle} ({when}, {who}):\n<journal_message>\n"
     end = "\n</journal_message>"

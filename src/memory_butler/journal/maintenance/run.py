@@ -7,6 +7,7 @@ run that is killed at any point leaves its row without an end, and nothing else.
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -158,6 +159,8 @@ class _Thinking:
     taken: Mark = field(default_factory=Mark)
     left_out: list["_Problem"] = field(default_factory=list)
     without: int = 0
+    # Fragments that the next question shows whole, since the model would write them anew.
+    wanted: frozenset[str] = frozenset()
     # How many messages are asked about at once, and at most since the model was too slow for more.
     at_once: int = MAX_MESSAGES
     most: int = MAX_MESSAGES
@@ -200,9 +203,17 @@ class _Thinking:
                 self._leave_out()
                 return None
             question = ask(
-                self.run_type, events, self.draft.fragments, self.policy, self.limits.portion
+                self.run_type,
+                events,
+                self.draft.fragments,
+                self.policy,
+                self.limits.portion,
+                self.wanted,
             )
             problem = await self._ask(question) if question.handles else None
+            if problem is not None and problem.unseen:
+                self.wanted = problem.unseen
+                continue
             if problem is not None:
                 if self._asks_again(question, problem):
                     continue
@@ -212,6 +223,7 @@ class _Thinking:
                 said = f"message {question.read_to} was left out: {problem.said}"
                 self.left_out.append(replace(problem, said=said))
             self.mark = replace(self.mark, at=question.read_to)
+            self.wanted = frozenset()
             if problem is None:
                 self.events += question.events
                 self.at_once = min(self.most, 2 * self.at_once)
@@ -246,10 +258,46 @@ class _Thinking:
         self.left_out.clear()
 
     async def review(self) -> str | None:
-        if not self.draft.fragments:
-            return None
-        problem = await self._ask(review(self.draft.fragments, self.limits.portion))
-        return None if problem is None else f"not reviewed: {problem.said}"
+        """Review all fragments, those that were not changed for longest first; why it stopped
+        before the end, if it did.
+
+        As many at once as the model answers. One that it does not take even alone is left as it is.
+        """
+        by_age = sorted(
+            self.draft.fragments.values(), key=lambda one: (str(one.updated_at or ""), one.key)
+        )
+        keys = [one.key for one in by_age]
+        total, reviewed, most = len(keys), 0, len(keys)
+        failed: list[_Problem] = []
+        slow = 0
+        while keys := [key for key in keys if key in self.draft.fragments]:
+            question, shown = review(
+                self.draft.fragments, keys[:most], self.policy, self.limits.portion
+            )
+            problem = await self._ask(question)
+            if problem is None:
+                slow = 0
+                reviewed += shown
+                self.refused += [one.said for one in failed]
+                failed.clear()
+                keys = keys[shown:]
+                continue
+            slow += problem.slow
+            if problem.too_much and slow < _MAX_SLOW and shown > 1:
+                most = shown // 2
+                continue
+            if not problem.too_much or slow == _MAX_SLOW or len(failed) == _MAX_LEFT_OUT:
+                return self._reviewed(reviewed, total, problem)
+            said = f"fragment {keys[0]!r} was not reviewed: {problem.said}"
+            failed.append(replace(problem, said=said))
+            keys = keys[1:]
+        return self._reviewed(reviewed, total, failed[-1]) if failed else None
+
+    @staticmethod
+    def _reviewed(reviewed: int, total: int, problem: "_Problem") -> str:
+        if not reviewed:
+            return f"not reviewed: {problem.said}"
+        return f"reviewed {reviewed} of {total} fragments: {problem.said}"
 
     async def _next(self, limit: int) -> Sequence[Event]:
         self.mark, events = await asyncio.to_thread(self.desk.next_batch, self.mark, limit)
@@ -279,12 +327,16 @@ class _Thinking:
             slow = isinstance(error, ModelTimedOut | ModelExited | ModelUnreachable)
             return _Problem(str(error), too_much=too_much, slow=slow, error=error)
         self.usage.append(completion)
-        answer = read_answer(completion.text, question, self.draft)
+        draft = copy(self.draft)
+        answer = read_answer(completion.text, question, draft)
         if answer is None:
             unreadable = ModelAnswerUnreadable(
                 f"the answer of {self.model.name} holds no JSON object"
             )
             return _Problem(str(unreadable), too_much=True, error=unreadable)
+        if answer.unseen and not question.review and not self.wanted:
+            return _Problem("it would write anew what it was not shown", unseen=answer.unseen)
+        self.draft = draft
         self.operations += answer.operations
         self.refused += answer.refused[: _MAX_REFUSED - len(self.refused)]
         return None
@@ -337,9 +389,11 @@ class _Problem:
     """Why a portion was not compiled.
 
     `too_much`: fewer messages may help. `slow`: no answer came; fewer may help the next time.
+    `unseen`: an answer came, which would write these fragments anew without having seen them.
     """
 
     said: str
     too_much: bool = False
     slow: bool = False
     error: ModelError | None = None
+    unseen: frozenset[str] = frozenset()

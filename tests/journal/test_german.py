@@ -1,0 +1,191 @@
+"""Due dates in German: what people write into plans, and when each is due.
+
+Said on Wednesday, 4 March 2026, at 13:00 in Berlin. A date alone stands for its last second. None:
+nothing in it says when. Written before they were first read.
+"""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from memory_butler.journal.due import due_date, schedule, window
+from memory_butler.journal.items import Item
+from memory_butler.journal.lifecycle import match
+from memory_butler.journal.live import LiveJournal
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.tags import Command
+
+from .values import item
+
+NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
+BERLIN = ZoneInfo("Europe/Berlin")
+GERMAN = JournalPolicy(zone=BERLIN, languages=("de",))
+BOTH = JournalPolicy(zone=BERLIN, languages=("en", "de"))
+
+PHRASES: list[tuple[str, str | None]] = [
+    # Words and numbers that are no dates.
+    ("mit Tom reden", None),
+    ("die Miete mit Paypal zahlen", None),
+    ("so bald wie möglich anrufen", None),
+    ("5000 Euro für die Reise sparen", None),
+    ("Kapitel 12 lesen", None),
+    ("8000 Schritte gehen", None),
+    ("Bus 12 zum See nehmen", None),
+    ("Version 3.2 installieren", None),
+    ("um 5 Euro günstiger verkaufen", None),
+    ("den Preis um 10 Prozent senken", None),
+    ("Samstag-Zeitung abbestellen", None),
+    ("in 3 Gruppen teilen", None),
+    ("über letzten Freitag schreiben", None),
+    ("seit Montag liegt das hier, wegräumen", None),
+    ("zum 3. Mal fragen", None),
+    ("in den 2. Stock ziehen", None),
+    ("guten Morgen sagen", None),
+    ("Mai eine Karte schreiben", None),
+    ("den 5. Band lesen", None),
+    ("Version 3.2. installieren", None),
+    ("am 2. Advent singen", None),
+    ("nach dem 10. März anrufen", None),
+    ("ab Montag weniger Kaffee", None),
+    # Days.
+    ("heute Lea anrufen", "2026-03-04"),
+    ("morgen einkaufen", "2026-03-05"),
+    ("übermorgen um 9 Uhr Paket abholen", "2026-03-06T09:00"),
+    ("morgen früh joggen", "2026-03-05T12:00"),
+    ("morgen Nachmittag zur Bank", "2026-03-05T18:00"),
+    ("heute Abend um 8 kochen", "2026-03-04T20:00"),
+    ("am Freitag um 15 Uhr Zahnarzt", "2026-03-06T15:00"),
+    ("Freitagabend ins Kino", "2026-03-06"),
+    ("bis Montag abgeben", "2026-03-09"),
+    ("spätestens Dienstag Bescheid geben", "2026-03-10"),
+    ("vor Freitag fertig werden", "2026-03-05"),
+    ("nächsten Mittwoch Oma besuchen", "2026-03-11"),
+    ("kommenden Sonntag brunchen", "2026-03-08"),
+    ("Sonnabend Rasen mähen", "2026-03-07"),
+    ("Montag in einer Woche anfangen", "2026-03-16"),
+    ("heute in zwei Wochen nachfragen", "2026-03-18"),
+    ("nächste Woche Dienstag zum Sport", "2026-03-10"),
+    ("Donnerstag nächster Woche abreisen", "2026-03-12"),
+    ("in drei Tagen gießen", "2026-03-07"),
+    ("in einer Woche kündigen", "2026-03-11"),
+    ("in 2 Monaten erneuern", "2026-05-04"),
+    ("in einer halben Stunde den Ofen ausmachen", "2026-03-04T13:30"),
+    ("in 90 Minuten Wäsche aufhängen", "2026-03-04T14:30"),
+    ("diese Woche putzen", "2026-03-08"),
+    ("nächste Woche Steuer machen", "2026-03-15"),
+    ("am Wochenende wandern", "2026-03-08"),
+    ("nächsten Monat impfen lassen", "2026-04-30"),
+    # The calendar.
+    ("Mama am 10. März um 18 Uhr anrufen", "2026-03-10T18:00"),
+    ("am 3. April um 10:15 Zahnarzt", "2026-04-03T10:15"),
+    ("am 3.4. um 10:15 Uhr Zahnarzt", "2026-04-03T10:15"),
+    ("Zahnarzt 10.15 Uhr am 24.3.", "2026-03-24T10:15"),
+    ("am 3.4.2027 umziehen", "2027-04-03"),
+    ("Freitag, 13. März, Konzert", "2026-03-13"),
+    ("Geburtstag von Jule am 18. April", "2026-04-18"),
+    ("am 1. Februar verlängern", "2027-02-01"),
+    ("am 28. Steuer abgeben", "2026-03-28"),
+    ("bis zum 15. zahlen", "2026-03-15"),
+    ("bis Ende März kündigen", "2026-03-31"),
+    ("bis Ende der Woche lesen", "2026-03-08"),
+    ("bis Ende des Monats verkaufen", "2026-03-31"),
+    ("zum Monatsende abrechnen", "2026-03-31"),
+    ("im Mai pflanzen", "2026-05-31"),
+    ("an Weihnachten die Eltern einladen", "2026-12-25"),
+    ("Zahnarzt 10.3., 14 Uhr", "2026-03-10T14:00"),
+    ("Di 10.3. 14:00 Zahnarzt", "2026-03-10T14:00"),
+    ("Freitag, den 13. Film schauen", "2026-03-13"),
+    ("am letzten Freitag im März Stammtisch", "2026-03-27"),
+    # Times of day.
+    ("Mittwoch früh um sechs aufstehen", "2026-03-11T06:00"),
+    ("Freitag von 10 bis 12 Uhr Kurs", "2026-03-06T10:00"),
+    ("zwischen 9 und 10 Uhr anrufen", "2026-03-05T09:00"),
+    ("um drei bei Lea sein", "2026-03-04T15:00"),
+    ("um 17 Uhr Tee trinken", "2026-03-04T17:00"),
+    ("um halb drei Friseur", "2026-03-04T14:30"),
+    ("um Viertel nach 4 Kind abholen", "2026-03-04T16:15"),
+    ("morgen um dreiviertel acht los", "2026-03-05T07:45"),
+    ("um 14.30 Uhr Termin", "2026-03-04T14:30"),
+    ("Freitag 19 Uhr 30 Theater", "2026-03-06T19:30"),
+    ("um 8 am Bahnhof sein", "2026-03-04T20:00"),
+    ("Samstag um 7 laufen", "2026-03-07T07:00"),
+]
+REPEATED = [
+    ("jeden ersten Montag im Monat Treffen", "2026-04-06T23:59", "FREQ=MONTHLY;BYDAY=1MO"),
+    (
+        "alle drei Monate Filter wechseln",
+        "2026-06-04T23:59",
+        "FREQ=MONTHLY;BYMONTHDAY=4;INTERVAL=3",
+    ),
+    ("jedes Jahr am 3. Mai Rosen schneiden", "2026-05-03T23:59", "FREQ=YEARLY;BYMONTH=5"),
+    ("jede Woche Pflanzen gießen", "2026-03-08T23:59", "FREQ=WEEKLY;BYDAY=SU"),
+    ("werktags um 6:30 aufstehen", "2026-03-05T06:30", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
+    ("jeden Dienstag um 18 Uhr gießen", "2026-03-10T18:00", "FREQ=WEEKLY;BYDAY=TU"),
+    ("jeden Montag und Donnerstag um 7 laufen", "2026-03-05T07:00", "FREQ=WEEKLY;BYDAY=MO,TH"),
+    ("alle 8 Stunden Antibiotikum nehmen", "2026-03-04T21:00", "FREQ=MINUTELY;INTERVAL=480"),
+    ("täglich um 9 Uhr Tablette", "2026-03-05T09:00", "FREQ=DAILY"),
+    ("jeden Abend um 10 Zähne putzen", "2026-03-04T22:00", "FREQ=DAILY"),
+    ("sonntags Oma anrufen", "2026-03-08T23:59", "FREQ=WEEKLY;BYDAY=SU"),
+    ("jeden zweiten Samstag putzen", "2026-03-07T23:59", "FREQ=WEEKLY;BYDAY=SA;INTERVAL=2"),
+    ("alle zwei Wochen am Freitag Müll", "2026-03-06T23:59", "FREQ=WEEKLY;BYDAY=FR;INTERVAL=2"),
+    ("jeden Monat am 1. Miete zahlen", "2026-04-01T23:59", "FREQ=MONTHLY;BYMONTHDAY=1"),
+    ("am 15. jeden Monats abrechnen", "2026-03-15T23:59", "FREQ=MONTHLY;BYMONTHDAY=15"),
+]
+
+
+def told(phrase: str, policy: JournalPolicy) -> str | None:
+    due = due_date(None, phrase, NOW, policy)
+    if due is None:
+        return None
+    local = due.astimezone(BERLIN).replace(tzinfo=None).isoformat(timespec="seconds")
+    return local.removesuffix("T23:59:59").removesuffix(":00")
+
+
+@pytest.mark.requirement("JSCH-09")
+@pytest.mark.parametrize(("phrase", "due"), PHRASES)
+def test_when_a_plan_in_german_is_due(phrase: str, due: str | None) -> None:
+    assert told(phrase, GERMAN) == due
+    assert told(phrase, BOTH) == due
+
+
+@pytest.mark.requirement("JSCH-09")
+@pytest.mark.parametrize(("phrase", "due", "rule"), REPEATED)
+def test_what_repeats_in_german(phrase: str, due: str, rule: str) -> None:
+    found = schedule(None, phrase, NOW, BOTH)
+    assert found is not None
+    assert found.due.astimezone(BERLIN).isoformat()[:16] == due
+    assert (found.repeats or "").startswith(rule)
+
+
+@pytest.mark.requirement("JLOOK-06")
+def test_a_window_and_an_attribute_in_german(live: LiveJournal) -> None:
+    day = window("nächsten Dienstag", NOW, BOTH)
+    assert day is not None
+    assert day.start.astimezone(BERLIN).isoformat() == "2026-03-10T00:00:00+01:00"
+    assert due_date("am 24.3. um 8:30", "Zahnarzt", NOW, BOTH) == datetime(
+        2026, 3, 24, 7, 30, tzinfo=UTC
+    )
+
+
+def test_an_english_plan_is_read_as_english_beside_german() -> None:
+    english = JournalPolicy(zone=BERLIN)
+    for phrase in (
+        "meet Teo on friday at 5pm",
+        "pay the rent by 31 March",
+        "see Mai tomorrow at 9",
+    ):
+        assert told(phrase, BOTH) == told(phrase, english) is not None
+        assert told(phrase, GERMAN) is None
+    # The day says which language it is, in a text of both.
+    assert told("call mum am 10. März at 6pm", BOTH) == "2026-03-10T18:00"
+
+
+@pytest.mark.requirement("JSUP-03")
+def test_a_german_plan_is_ended_by_what_it_is_about() -> None:
+    plans: list[Item] = [
+        item(1, "plan", "am Donnerstag, 12. März, um 15 Uhr zum Zahnarzt gehen"),
+        item(2, "plan", "am Donnerstag, 12. März, um 18 Uhr Jule abholen"),
+    ]
+    found = match(Command("plan", "done", "zum Zahnarzt gehen"), plans, BOTH)
+    assert found.item is plans[0]
