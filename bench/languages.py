@@ -1,7 +1,7 @@
 """Are facts found by their words in other languages than English? Any@5 of the keyword search.
 
     python bench/languages.py [--half made | held-out] [--missed]
-    python bench/languages.py --gate
+    python bench/languages.py --gate [--short]
     python bench/languages.py --topics [--half made | held-out] [--missed]
 
 The 450 facts of `languages.jsonl` were written before the code was: thirty in each of fifteen
@@ -12,12 +12,14 @@ keyword: is its fact among the first five? No language model is involved.
 
 `--topics` asks the topics of `short_topics.jsonl`, two to four words as people type them, in nine
 languages: of a store of one language (some forty facts), and of one with ten facts in another
-language beside them (English; German beside English ones).
+language beside them (English; German beside English ones). `--short` cuts each question to its
+three longest words.
 """
 
 import argparse
 import asyncio
 import json
+import re
 import sys
 import time
 from collections import defaultdict
@@ -49,6 +51,13 @@ def judged(file: Path = JUDGED) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
+def shortened(question: str) -> str:
+    """Its three longest words, as people type them."""
+    words = re.findall(r"[^\W\d_]+(?:['’][^\W\d_]+)?", question.lower())
+    longest = sorted(words, key=len)[-3:]
+    return " ".join(word for word in words if word in longest)
+
+
 def main() -> None:
     """Run and print a table, in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -56,8 +65,11 @@ def main() -> None:
     parser.add_argument("--missed", action="store_true", help="print what was not found")
     parser.add_argument("--gate", action="store_true", help="what memory_recall lets through")
     parser.add_argument("--topics", action="store_true", help="short topics")
+    parser.add_argument("--short", action="store_true", help="three words of each question alone")
     given = parser.parse_args()
     rows = judged()
+    if given.short:
+        rows = [row | {"question": shortened(row["question"])} for row in rows]
     print(f"Machine: {machine()}\n")
     if given.gate:
         asyncio.run(_gate(rows))

@@ -58,8 +58,10 @@ from memory_butler.domain.wording import telling, with_parts
 from memory_butler.domain.written_dates import Days
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.spoken import spoken_languages
 from memory_butler.inference import languages
 from memory_butler.inference.dates import calendar_of, in_english
+from memory_butler.inference.languages import Spoken
 from memory_butler.retrieval_config import SearchMode
 from memory_butler.store import facts
 from memory_butler.store.embeddings import Vector
@@ -115,7 +117,7 @@ class Question:
     looked for by itself, too. `words` is the text with its languages, for the keyword retriever,
     `dated` the text with its dates in English, and `calendar` what its language calls months and
     weekdays, each with its English name. `is_foreign` says that it is in another language than
-    English; see `understood`.
+    English, `spoken` which languages memory has, where that matters; see `understood`.
     """
 
     text: str
@@ -134,6 +136,7 @@ class Question:
     dated: str = ""
     calendar: Mapping[str, str] = field(default_factory=dict)
     is_foreign: bool = False
+    spoken: Spoken = field(default_factory=dict)
 
     @property
     def here_now(self) -> datetime:
@@ -191,14 +194,20 @@ class Question:
         )
 
 
-async def understood(asked: Question) -> Question:
+async def understood(memory: Memory, tenant: str, asked: Question) -> Question:
     """The question with its languages; before a transaction, for a first text loads a model."""
-    words = await languages.of_question(asked.text)
+    return await _understood(asked, await spoken_languages(memory, tenant, asked.text))
+
+
+async def _understood(asked: Question, spoken: Spoken) -> Question:
+    words = await languages.of_question(asked.text, spoken)
     is_foreign = words != with_parts(asked.text)  # it has a mark, or CJK
     in_deep = asked.mode == "deep" and is_foreign
-    dated = await in_english(asked.text) if in_deep else asked.text
-    calendar = await calendar_of(asked.text) if in_deep else {}
-    return replace(asked, words=words, dated=dated, calendar=calendar, is_foreign=is_foreign)
+    dated = await in_english(asked.text, spoken) if in_deep else asked.text
+    calendar = await calendar_of(asked.text, spoken) if in_deep else {}
+    return replace(
+        asked, words=words, dated=dated, calendar=calendar, is_foreign=is_foreign, spoken=spoken
+    )
 
 
 def begin_embedding(memory: Memory, asked: Question, tenant: str) -> asyncio.Task[Vector | None]:
@@ -234,7 +243,7 @@ async def matches(
     put = await _put_by_name(tx, types, asked, worded_best)
     if put is None:
         return found
-    named = await understood(replace(asked, text=put))
+    named = await _understood(replace(asked, text=put), asked.spoken)
     begun = begin_embedding(memory, named, tx.tenant)
     more, _ = await _matches(tx, types, named, period, pointed, begun)
     return _united(found, more)

@@ -15,6 +15,7 @@ from typing import Any, Final
 from memory_butler.domain.wording import without_cjk
 from memory_butler.domain.written_dates import MAX_CHARACTERS, MONTHS, WEEKDAYS, between_as_to
 from memory_butler.inference import languages
+from memory_butler.inference.languages import NONE, Spoken
 
 _MONTHS: Final = f"(?:{'|'.join(MONTHS)})"
 _WEEKDAYS: Final = f"(?:{'|'.join(WEEKDAYS)})"
@@ -64,16 +65,20 @@ _ALONE: Final = re.compile(r"(?<![\w.])(?<!\d )(?<!\d\. )[^\W\d_]{1,3}\b")
 _one_at_a_time = threading.Lock()
 
 
-async def calendar_of(question: str) -> Mapping[str, str]:
+async def calendar_of(question: str, spoken: Spoken = NONE) -> Mapping[str, str]:
     """What the language of a question calls months and weekdays, each with its English name.
 
     Small letters; nothing of English; no name of three letters where there is a longer one.
+
+    Args:
+        question: as it was asked.
+        spoken: of each language, how many memories are in it.
     """
-    return await asyncio.to_thread(_calendar, question[:MAX_CHARACTERS])
+    return await asyncio.to_thread(_calendar, question[:MAX_CHARACTERS], spoken)
 
 
-def _calendar(text: str) -> Mapping[str, str]:
-    language = languages.language(text)
+def _calendar(text: str, spoken: Spoken) -> Mapping[str, str]:
+    language = languages.language(text, spoken)
     if language is None or language == "en":
         return {}
     with _one_at_a_time:
@@ -104,17 +109,17 @@ def _names(language: str) -> tuple[Mapping[str, str], frozenset[str]]:
     return names, frozenset(short)
 
 
-async def in_english(question: str) -> str:
+async def in_english(question: str, spoken: Spoken = NONE) -> str:
     """A question's dates in English, the rest as it may be; the question itself if it is English.
 
     The first question of a language takes a tenth of a second, of any language half a second.
     """
     text = question[:MAX_CHARACTERS]
-    return await asyncio.to_thread(_translated, text)
+    return await asyncio.to_thread(_translated, text, spoken)
 
 
-def _translated(text: str) -> str:
-    language = languages.language(text)
+def _translated(text: str, spoken: Spoken) -> str:
+    language = languages.language(text, spoken)
     if language is None or language == "en":
         return text
     with _one_at_a_time:
