@@ -20,6 +20,7 @@ from memory_butler.domain.named_days import (
     is_weekly_on,
     names_one_of,
     sought,
+    with_english_dates,
 )
 from memory_butler.domain.periods import Period, days_of, period_of
 from memory_butler.domain.persons import (
@@ -469,39 +470,35 @@ async def _pointed_at(
     today = asked.here_now.date()
     ahead = days_ahead(asked.dated, today, is_foreign=asked.is_foreign)
     if ahead is not None and ahead.surely:
-        dated, weekly = await _naming(tx, types, asked, ahead.days)
+        dated, weekly = await _naming(tx, types, asked, [ahead.days])
         if len(ahead.days) <= FEW:
             return _Pointed(ahead=[*dated, *weekly])
         return _Pointed(ahead=dated, perhaps=weekly)
     either = (None if ahead is None else ahead.days, days_of(period, today))
-    found = {
-        row["id"]: row
-        for days in either
-        if days is not None
-        for rows in await _naming(tx, types, asked, days)
-        for row in rows
-    }
-    return _Pointed(perhaps=list(found.values()))
+    dated, weekly = await _naming(tx, types, asked, [days for days in either if days is not None])
+    return _Pointed(perhaps=[*dated, *weekly])
 
 
 async def _naming(
-    tx: Transaction, types: Sequence[MemoryType], asked: Question, days: Days
+    tx: Transaction, types: Sequence[MemoryType], asked: Question, some: Sequence[Days]
 ) -> tuple[Records, Records]:
     """The facts that name one of the days, and those of what happens every week on one.
 
-    The index knows their words, and the text which days.
+    The index knows their words, and the text which days. "On 3 December" is of two years, whose
+    days have the same words.
     """
     wanted, calendar = asked.wanted(types), asked.calendar
-    queries = (sought(days, calendar), *besides(days, calendar))
+    queries = dict.fromkeys(
+        said for days in some for said in (sought(days, calendar), *besides(days, calendar))
+    )
     found = {row["id"]: row for said in queries for row in await saying(tx, wanted, said)}
-    texts = {id: f"{row['predicate']} {row['content']}" for id, row in found.items()}
-    dated = [row for id, row in found.items() if names_one_of(days, texts[id], calendar)]
-    told = {row["id"] for row in dated}
-    weekly = [
-        row
-        for id, row in found.items()
-        if len(days) <= WEEKLY and id not in told and is_weekly_on(days, texts[id], calendar)
-    ]
+    dated, weekly = [], []
+    for row in found.values():
+        text = with_english_dates(f"{row['predicate']} {row['content']}", calendar)
+        if any(names_one_of(days, text) for days in some):
+            dated.append(row)
+        elif any(len(days) <= WEEKLY and is_weekly_on(days, text) for days in some):
+            weekly.append(row)
     return dated, weekly
 
 
