@@ -10,6 +10,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.engine.spoken import spoken_languages
+from memory_butler.store.languages import sampled
 from memory_butler.store.transaction import Transaction
 
 pytestmark = pytest.mark.anyio
@@ -80,14 +81,13 @@ async def test_a_sample_is_kept_the_longer_the_larger_it_is(
     memory: Memory, principal: Principal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now, reads = 1000.0, []
-    sampled = spoken.sampled
 
     async def noting(tx: Transaction) -> list[str]:
         reads.append(tx.tenant)
         return await sampled(tx)
 
-    monkeypatch.setattr(spoken, "sampled", noting)
-    monkeypatch.setattr(spoken.time, "monotonic", lambda: now)
+    monkeypatch.setattr("memory_butler.engine.spoken.sampled", noting)
+    monkeypatch.setattr("memory_butler.engine.spoken.monotonic", lambda: now)
 
     async def asked() -> int:
         await spoken_languages(memory, principal.tenant, "nummer der kita")

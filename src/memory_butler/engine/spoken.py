@@ -3,7 +3,7 @@
 "nummer der kita" has too few letters to be told from Danish.
 """
 
-import time
+from time import monotonic
 from typing import Final
 
 from memory_butler.engine.memory import Memory
@@ -24,7 +24,7 @@ async def spoken_languages(memory: Memory, tenant: str, question: str) -> Spoken
     """
     if not languages.is_short(question):
         return NONE
-    now = time.monotonic()
+    now = monotonic()
     spoken, until = memory.spoken.get(tenant, (NONE, 0.0))
     if now < until:
         return spoken
