@@ -283,13 +283,12 @@ def test_what_is_on_and_names_none_of_the_days_is_looked_for() -> None:
     weekly, across, within = besides(Days(date(2026, 12, 29), date(2026, 12, 30)), {})
     assert weekly == "(tuesday | tuesdays | wednesday | wednesdays)"
     # From one of three months before, or from December to one after it.
-    months = "december | dec | '-12') | (january | jan | '-01') | (february | feb | '-02')"
-    assert across.endswith(
-        f" & (({months} | (march | mar | '-03'))"
-        f" | (december | dec | '-12') & ({months.partition(' | ')[2].partition(') | ')[2]}"
-        " | (march | mar | '-03'))"
+    assert across == (
+        "((november | nov) | (october | oct) | (september | sep | sept))"
+        " & ((december | dec) | (january | jan) | (february | feb) | (march | mar))"
+        " | (december | dec) & ((january | jan) | (february | feb) | (march | mar))"
     )
-    assert within == "(december | dec | '-12') & (30 | 30th | '-30' | 31 | 31st | '-31')"
+    assert within == "(december | dec) & (30 | 30th | '-30' | 31 | 31st | '-31')"
     weekly, _, _ = besides(Days.of(date(2026, 12, 29)), {"dienstag": "tuesday"})
     assert weekly == "(tuesday | tuesdays | dienstag | dienstags)"
     assert len([*besides(Days.of(date(2026, 12, 20), 12), {})]) == 2  # not what is weekly

@@ -121,11 +121,11 @@ def _either(said: Iterable[str]) -> str:
     return f"({' | '.join(said)})"
 
 
-def _names(month: int, calendar: Mapping[str, str]) -> str:
+def _names(month: int, calendar: Mapping[str, str], *figures: str) -> str:
     english = MONTHS[month - 1]
     short = "sept" if month == 9 else english[:3]
     return _either(
-        dict.fromkeys((english, english[:3], short, *_called(english, calendar), f"'-{month:02}'"))
+        dict.fromkeys((english, english[:3], short, *_called(english, calendar), *figures))
     )
 
 
@@ -134,8 +134,8 @@ def _called(english: str, calendar: Mapping[str, str]) -> list[str]:
 
 
 def _said(month: int, calendar: Mapping[str, str], days: Sequence[date]) -> str:
-    """Some days of a month in words; the month itself where they are many."""
-    name = _names(month, calendar)
+    """Some days of a month, or the month, where they are many; of 2026-12-03T10:00, too."""
+    name = _names(month, calendar, f"'-{month:02}'")
     if len(days) > ONE_BY_ONE:
         return name
     return f"({name} & {_either(_said_day(day.day) for day in days)})"
