@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_butler.domain.days_ahead import Ahead, days_ahead
-from memory_butler.domain.named_days import besides, is_weekly_on, names_one_of, sought
+from memory_butler.domain.named_days import (
+    besides,
+    is_weekly_on,
+    names_one_of,
+    sought,
+    with_english_dates,
+)
 from memory_butler.domain.periods import Period, days_of
 from memory_butler.domain.written_dates import LONGEST, Days
 
@@ -88,6 +94,10 @@ def test_a_question_may_look_ahead(question: str, first: str, last: str) -> None
         "Who is my dentist?",
         "Let us finish the parser today",
         "How do I get tomorrow's date in javascript?",
+        "How many hours are in a week?",
+        "how long is a day",
+        "how much is two weeks of rent",
+        "How often do I run in a month?",
         "What's tomorrow's date?",
         "What's the weather tomorrow?",
         "See you next week!",
@@ -126,6 +136,11 @@ NEXT_WEEK = Days(date(2026, 11, 30), date(2026, 12, 6))
         ("Zahnarzt am 3.12. um zehn", True),
         ("born_on 1988-12-03", True),
         ("date_of_birth 3 December 1988", True),
+        ("Zahnarzt am 3.12.2026.", True),
+        ("geb. 3.12.1961", True),
+        ("geboren am 3.12.1961", True),
+        ("née le 3.12.1961", True),
+        ("Am 3.12.1961 war Sturm", False),
         ("Python 3.12.1 is out", False),
         ("version 1.3.12.2026", False),
         ("December 10:30", False),
@@ -133,7 +148,7 @@ NEXT_WEEK = Days(date(2026, 11, 30), date(2026, 12, 6))
     ],
 )
 def test_a_text_names_one_of_the_days(text: str, is_named: bool) -> None:
-    assert names_one_of(NEXT_WEEK, text, {}) is is_named
+    assert names_one_of(NEXT_WEEK, with_english_dates(text, {})) is is_named
 
 
 @pytest.mark.parametrize(
@@ -149,6 +164,10 @@ def test_a_text_names_one_of_the_days(text: str, is_named: bool) -> None:
         ("Away 20-30 December", True),
         ("Away 2026-12-18 to 2027-01-06", True),
         ("Ferien vom 18.12. bis zum 6.1.2027", True),
+        ("Ferien 18.12.–6.1.", True),
+        ("Geschlossen vom 18. bis 31.12.", True),
+        ("Geschlossen 18.-31.12.2026", True),
+        ("Geschlossen vom 18. bis 26.12.", False),
         ("Open every year from 20 December 2020 to 6 January 2021", True),
         ("Open every year from 1 May to 30 November", False),
         ("Away from 18 December 2025 to 6 January 2026", False),
@@ -164,21 +183,22 @@ def test_a_text_names_one_of_the_days(text: str, is_named: bool) -> None:
     ],
 )
 def test_what_lasts_from_one_day_to_another_is_on_those_between(text: str, is_named: bool) -> None:
-    assert names_one_of(Days.of(date(2026, 12, 27)), text, {}) is is_named
+    assert names_one_of(Days.of(date(2026, 12, 27)), with_english_dates(text, {})) is is_named
 
 
 @pytest.mark.parametrize(
     ("text", "name"),
     [
         ("Zahnarzt am 3. Dezember um zehn", "dezember"),
+        ("Zahnarzt am 3. Dez. um zehn", "dez"),
         ("Le dentiste, le 3 décembre 2026", "décembre"),
         ("Le 1er décembre", "décembre"),
         ("El dentista, el 3 de diciembre de 2026", "diciembre"),
     ],
 )
 def test_a_month_has_its_name_in_the_language_of_the_question(text: str, name: str) -> None:
-    assert names_one_of(NEXT_WEEK, text, {name: "december"})
-    assert not names_one_of(NEXT_WEEK, text, {name: "october"})
+    assert names_one_of(NEXT_WEEK, with_english_dates(text, {name: "december"}))
+    assert not names_one_of(NEXT_WEEK, with_english_dates(text, {name: "october"}))
 
 
 @pytest.mark.parametrize(
@@ -206,19 +226,23 @@ def test_a_month_has_its_name_in_the_language_of_the_question(text: str, name: s
     ],
 )
 def test_what_happens_every_week_is_on_its_day(text: str, is_named: bool) -> None:
-    assert is_weekly_on(Days.of(date(2026, 11, 26)), text, {"donnerstag": "thursday"}) is is_named
+    assert (
+        is_weekly_on(
+            Days.of(date(2026, 11, 26)), with_english_dates(text, {"donnerstag": "thursday"})
+        )
+        is is_named
+    )
 
 
 def test_days_are_looked_for_as_they_are_written() -> None:
     days = Days(date(2026, 11, 30), date(2026, 12, 1))
     assert sought(days, {}) == (
         "((november | nov | '-11') & (30 | 30th | '-30'))"
-        " | ((december | dec | '-12') & (1 | 01 | 1st | '-01' | '-1' | 1er))"
-        " | 30.11 | 30.11.2026 | 01.12 | 1.12 | 01.12.2026 | 1.12.2026"
+        " | ((december | dec | '-12') & (1 | 01 | 1st | 1er | '-01' | '-1'))"
     )
     whole = Days(date(2026, 12, 1), date(2026, 12, 31))
     said = sought(whole, {"dezember": "december"})
-    assert said.startswith("(december | dec | dezember | '-12') | 01.12 | ")
+    assert said == "(december | dec | dezember | '-12')"
     assert "sept" in sought(Days.of(date(2026, 9, 1)), {})
 
 
@@ -233,8 +257,11 @@ def test_days_are_looked_for_as_they_are_written() -> None:
     ],
 )
 def test_a_month_is_named_by_its_name_and_year(text: str, is_named: bool) -> None:
-    assert names_one_of(Days(date(2026, 3, 1), date(2026, 3, 31)), text, {}) is is_named
-    assert not names_one_of(Days(date(2026, 3, 2), date(2026, 3, 8)), "In March 2026", {})
+    assert (
+        names_one_of(Days(date(2026, 3, 1), date(2026, 3, 31)), with_english_dates(text, {}))
+        is is_named
+    )
+    assert not names_one_of(Days(date(2026, 3, 2), date(2026, 3, 8)), "In March 2026")
 
 
 @pytest.mark.parametrize(
@@ -255,17 +282,18 @@ def test_a_period_that_is_over_has_days(first: str, end: str, days: Days | None)
 def test_what_is_on_and_names_none_of_the_days_is_looked_for() -> None:
     weekly, across, within = besides(Days(date(2026, 12, 29), date(2026, 12, 30)), {})
     assert weekly == "(tuesday | tuesdays | wednesday | wednesdays)"
-    pairs = across.split(" | (")
-    assert pairs[0] == "((december | dec | '-12') & (january | jan | '-01'))"
-    assert len(pairs) == 15  # from September to December, to December to March
-    assert within.startswith("(december | dec | '-12') & (1 | 01 | 1st | '-01' | '-1' | ")
-    weekly, _, _, dotted = besides(Days.of(date(2026, 12, 29)), {"dienstag": "tuesday"})
+    # From one of three months before, or from December to one after it.
+    assert across == (
+        "((november | nov) | (october | oct) | (september | sep | sept))"
+        " & ((december | dec) | (january | jan) | (february | feb) | (march | mar))"
+        " | (december | dec) & ((january | jan) | (february | feb) | (march | mar))"
+    )
+    assert within == "(december | dec) & (30 | 30th | '-30' | 31 | 31st | '-31')"
+    weekly, _, _ = besides(Days.of(date(2026, 12, 29)), {"dienstag": "tuesday"})
     assert weekly == "(tuesday | tuesdays | dienstag | dienstags)"
-    assert "18.12" in dotted
-    assert "6.1.2027" in dotted
     assert len([*besides(Days.of(date(2026, 12, 20), 12), {})]) == 2  # not what is weekly
     assert not [*besides(Days.of(date(2026, 12, 1), 31), {})]
-    assert not [*besides(Days.of(date.max), {})]
+    assert [*besides(Days.of(date.max), {})]
 
 
 @given(st.dates(date(2000, 1, 1), date(2100, 1, 1)), st.integers(1, LONGEST))

@@ -295,6 +295,33 @@ async def test_what_is_planned_is_found_in_other_languages(
     assert [hit.row["id"] for hit in found if hit.explain()["period"]] == [planned]
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Was ist am 9. Dezember los?", "Zahnarzt am 9. Dez. um zehn"),
+        ("Wer hat am 24. Dezember Geburtstag?", "Oma Hilde, geb. 24.12.1961"),
+        ("Sind wir am 27. Dezember da?", "Werkstatt vom 18. bis 31.12. geschlossen"),
+        ("Are we away on 27 December?", "Urlaub 18.12. bis 6.1."),
+    ],
+)
+async def test_dates_with_dots_and_short_months_are_found(
+    memory: Memory, principal: Principal, clock: Clock, question: str, said: str
+) -> None:
+    clock.now = datetime(2026, 11, 25, 9, tzinfo=UTC)
+    id, _ = await store_fact(memory, principal, "user", "note", said)
+    await store_fact(memory, principal, "user", "other", "Auto am 3. Mai in der Werkstatt")
+    found = await recall(memory, principal, question)
+    assert [hit.row["id"] for hit in found if hit.explain()["period"]] == [id]
+
+
+async def test_how_many_hours_a_week_has_is_about_no_week(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    clock.now = datetime(2026, 11, 25, 9, tzinfo=UTC)
+    await store_fact(memory, principal, "user", "dentist", "Dentist on 3 December at 10:00")
+    assert await recall(memory, principal, "How many hours are in a week?") == []
+
+
 async def test_a_small_word_is_no_day(memory: Memory, principal: Principal, clock: Clock) -> None:
     clock.now = datetime(2026, 11, 25, 9, tzinfo=UTC)
     await store_fact(memory, principal, "user", "termin", "Zahnarzt am 1. Dezember 2026")  # Tuesday

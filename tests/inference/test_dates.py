@@ -131,8 +131,26 @@ async def test_a_question_about_the_past_looks_at_none(question: str) -> None:
     assert ahead is None or not ahead.surely
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wie viele Stunden sind in einer Woche?",
+        "Wie lange dauert ein Tag?",
+        "Combien d'heures y a-t-il dans une semaine ?",
+        "¿Cuántas horas hay en una semana?",
+        "Quante ore ci sono in una settimana?",
+        "Quantas horas há em uma semana?",
+        "Hoeveel uren zitten er in een week?",
+    ],
+)
+async def test_how_much_there_is_in_a_week_is_about_none(question: str) -> None:
+    assert days_ahead(await in_english(question), NOW.date(), is_foreign=True) is None
+
+
 async def test_months_have_names_in_the_language_of_a_question() -> None:
     assert (await calendar_of("Was steht nächste Woche an?"))["dezember"] == "december"
     assert (await calendar_of("Qu'est-ce qui est prévu demain ?"))["décembre"] == "december"
+    assert (await calendar_of("Was steht nächste Woche an?"))["dez"] == "december"
+    assert "die" not in await calendar_of("Was steht nächste Woche an?")
     assert await calendar_of("What is planned for next week?") == {}
     assert await calendar_of("") == {}

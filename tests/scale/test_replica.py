@@ -108,7 +108,7 @@ async def test_the_standby_finds_and_the_primary_counts(memory: Memory) -> None:
     counted = (await look_at_fact(on_primary, who, id)).row["reference_count"]
     before = reads("standby")
     assert await contents(memory, who, "what does the user drink") == ["Drinks green tea"]
-    assert "green tea" in (await build_context(memory, who, "a drink", "b")).text
+    assert "green tea" in (await build_context(memory, who, "what does the user drink", "b")).text
     await look_at_fact(memory, who, id)
     assert reads("standby") - before == 3
     # The recall counted; a context and a look count nothing.

@@ -12,29 +12,34 @@ from typing import Final, NamedTuple
 from memory_butler.domain.relevance import HOW_ONE_DOES, is_question
 from memory_butler.domain.written_dates import (
     COUNT,
+    LENGTHS,
     LONGEST,
     MONTH,
     WEEKDAY,
     WEEKDAYS,
     Days,
+    around,
+    month_of,
     number,
     number_of_month,
+    span,
     stretches,
 )
 
 COMING_UP: Final = 14  # days, where a question says no more than "coming up"
 # "In the coming days" has no number.
 SOME: Final = 3
-_LENGTHS: Final = {"day": 1, "week": 7, "fortnight": 14, "month": 31}
 
 _PAST: Final = re.compile(
     r"\b(?:did|was|were|had|happened|been|went|said|told|came|called|paid|ago|last|yesterday"
     r"|previous)\b"
 )
-# "See you tomorrow", "What's tomorrow's date?" and "the weather on Friday" ask for no plan.
+# "See you tomorrow", "What's tomorrow's date?", "the weather on Friday" and "How many hours are in
+# a week?" ask for no plan.
 _NO_PLAN: Final = re.compile(
     r"^\W*(?:see|talk to|speak to|catch) (?:you|ya|u)\b|\b(?:date|day|time) is (?:it|today)\b"
     r"|['’]s date\b|\bweather\b|\bforecast\b"
+    rf"|\bhow (?:many|much|often|long|far|fast)\b.{{1,300}}\bin {COUNT} (?:day|week|month)s?\b"
 )
 
 
@@ -103,39 +108,22 @@ def _weekday(match: re.Match[str], today: date) -> Days:
 
 def _in_so_long(match: re.Match[str], today: date) -> Days:
     """The day in 3 days; the week around the day in 3 weeks."""
-    count = number(match["count"])
-    length = _LENGTHS[match["unit"]]
-    middle = today + timedelta(days=count * length)
-    around = length // 2
-    return Days(middle - timedelta(days=around), middle + timedelta(days=around))
+    return around(number(match["count"]), match["unit"], today)
 
 
 def _so_long(match: re.Match[str], today: date) -> Days:
     count = SOME if match["count"] is None else number(match["count"])
-    return Days.of(today, count * _LENGTHS[match["unit"]] + 1)
+    return Days.of(today, count * LENGTHS[match["unit"]] + 1)
 
 
 def _span(match: re.Match[str], today: date) -> Days:
     """All of it: "this week" has days that are over, and may be asked for these."""
-    is_next = match["which"] in ("next", "following")
-    if match["unit"] == "month":
-        first = today.replace(day=1)
-        return _month((first + timedelta(days=31)).replace(day=1) if is_next else first)
-    monday = today - timedelta(days=today.weekday()) + timedelta(days=7 * is_next)
-    if match["unit"] == "week":
-        return Days.of(monday, 7)
-    return Days.of(monday + timedelta(days=5), 2)
-
-
-def _month(first: date) -> Days:
-    return Days(first, (first + timedelta(days=31)).replace(day=1) - timedelta(days=1))
+    return span(match["unit"], today, 1 if match["which"] in ("next", "following") else 0)
 
 
 def _in_month(match: re.Match[str], today: date) -> Days:
-    first = today.replace(month=number_of_month(match["month"]), day=1)
-    if first < today.replace(day=1):
-        first = first.replace(year=first.year + 1)
-    return _month(first)
+    month = number_of_month(match["month"])
+    return month_of(today.year + (month < today.month), month)
 
 
 def _on_the(match: re.Match[str], today: date) -> Days:

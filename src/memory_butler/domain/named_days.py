@@ -7,7 +7,7 @@ far apart.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date
 from typing import Final
 
 from memory_butler.domain.written_dates import (
@@ -23,21 +23,19 @@ from memory_butler.domain.written_dates import (
 
 # So many days of a month are looked for one by one, more by their month.
 ONE_BY_ONE: Final = 20
-# Dates with dots are words of their own, each to be looked for: not of more days than a month has.
-DOTTED: Final = 31
 # What happens every week is as much on as what has a date where so few days are asked about.
 FEW: Final = 2
 # What happens every week is on in so many days as well.
 WEEKLY: Final = 7
 # What lasts longer than the days asked about names none of them: looked for so many months before
-# and after them, and so many days where dates have dots.
+# and after them.
 MONTHS_AROUND: Final = 3
-NEARBY: Final = 31
 
 _NAME: Final = re.compile(r"[^\W\d_]{3,}")
 _YEARLY: Final = re.compile(
-    r"birth|\bborn\b|anniversa|wedding|\bmarried\b|geburtstag|cumplea|complean|anivers"
-    r"|\b(?:every|each) year\b|\byearly\b",
+    r"birth|\bborn\b|anniversa|wedding|\bmarried\b|geburt|\bgeb\.|geboren|\bnée?\b|cumplea"
+    r"|\bnaci[ód]|complean|\bnat[oa]\b|anivers|\bnasc|verjaardag|födel|\bfödd|fødsel|\bfødt"
+    r"|bursdag|urodz|\bur\.|\b(?:every|each) year\b|\byearly\b",
     re.IGNORECASE,
 )
 # "Every other Tuesday", "every Tuesday and Friday", "Tuesdays"; "on Tuesday" may be over. "Los"
@@ -72,10 +70,7 @@ def sought(days: Days, calendar: Mapping[str, str]) -> str:
     by_month: dict[int, list[date]] = {}
     for day in days:
         by_month.setdefault(day.month, []).append(day)
-    said = [_said(month, calendar, some) for month, some in by_month.items()]
-    if len(days) <= DOTTED:
-        said += [one for day in days for one in _dotted(day)]
-    return " | ".join(said)
+    return " | ".join(_said(month, calendar, some) for month, some in by_month.items())
 
 
 def besides(days: Days, calendar: Mapping[str, str]) -> Iterator[str]:
@@ -85,47 +80,52 @@ def besides(days: Days, calendar: Mapping[str, str]) -> Iterator[str]:
     days: what lasts as long mostly has one end among them.
     """
     first, last = days.first, days.last
-    if len(days) > ONE_BY_ONE or first.year == date.min.year or last.year == date.max.year:
+    if len(days) > ONE_BY_ONE:
         return
     if len(days) <= WEEKLY:
         weekdays = (one for day in days for one in _called(WEEKDAYS[day.weekday()], calendar))
         yield _either(f"{one} | {one}s" for one in weekdays)
-    starts = [(first.month - 1 - n) % 12 + 1 for n in range(MONTHS_AROUND + 1)]
-    ends = [(last.month - 1 + n) % 12 + 1 for n in range(MONTHS_AROUND + 1)]
-    yield " | ".join(
-        f"({_names(start, calendar)} & {_names(end, calendar)})"
-        for start in starts
-        for end in ends
-        if start != end
+    before, after = (
+        [(day.month - 1 + step * n) % 12 + 1 for n in range(1, MONTHS_AROUND + 1)]
+        for day, step in ((first, -1), (last, 1))
     )
-    if first.month == last.month and first.day > 1:
-        sides = (range(1, first.day), range(last.day, 32))
-        begun, ended = (_either(_said_day(day) for day in side) for side in sides)
-        yield f"{_names(first.month, calendar)} & {begun} & {ended}"
-    if calendar:
-        before, after = Days.of(first - timedelta(days=NEARBY), NEARBY), Days.of(last, NEARBY)
-        yield " & ".join(
-            _either(one for day in side for one in _dotted(day)) for side in (before, after)
-        )
+    ends = [last.month, *after]
+    in_one = first.month == last.month
+    yield (
+        f"{_months(before, calendar)} & {_months(ends, calendar)}"
+        f" | {_names(first.month, calendar)} & {_months(after if in_one else ends, calendar)}"
+    )
+    if in_one and first.day > 1:
+        # By where it may begin or where it may end, whichever is less: to look for both reads more.
+        begun, ended = range(1, first.day), range(last.day, 32)
+        side = map(_begun_day, begun) if len(begun) < len(ended) else map(_said_day, ended)
+        yield f"{_names(first.month, calendar)} & {_either(side)}"
 
 
 def _said_day(day: int) -> str:
     """A day of the month; the second of "20-30 December" has the hyphen for a minus."""
-    said = [f"{day}", f"{day:02}", f"{day}{_ordinal(day)}", f"'-{day:02}'", f"'-{day}'"]
-    if day == 1:
-        said.append("1er")
+    return " | ".join(dict.fromkeys((_begun_day(day), f"'-{day:02}'", f"'-{day}'")))
+
+
+def _begun_day(day: int) -> str:
+    """A day of the month where no other is before it: "-01" is mostly a month, in 2026-01-05."""
+    said = [f"{day}", f"{day:02}", f"{day}{_ordinal(day)}", *(["1er"] if day == 1 else [])]
     return " | ".join(dict.fromkeys(said))
+
+
+def _months(months: Iterable[int], calendar: Mapping[str, str]) -> str:
+    return _either(_names(one, calendar) for one in months)
 
 
 def _either(said: Iterable[str]) -> str:
     return f"({' | '.join(said)})"
 
 
-def _names(month: int, calendar: Mapping[str, str]) -> str:
+def _names(month: int, calendar: Mapping[str, str], *figures: str) -> str:
     english = MONTHS[month - 1]
     short = "sept" if month == 9 else english[:3]
     return _either(
-        dict.fromkeys((english, english[:3], short, *_called(english, calendar), f"'-{month:02}'"))
+        dict.fromkeys((english, english[:3], short, *_called(english, calendar), *figures))
     )
 
 
@@ -134,16 +134,11 @@ def _called(english: str, calendar: Mapping[str, str]) -> list[str]:
 
 
 def _said(month: int, calendar: Mapping[str, str], days: Sequence[date]) -> str:
-    """Some days of a month in words; the month itself where they are many."""
-    name = _names(month, calendar)
+    """Some days of a month, or the month, where they are many; of 2026-12-03T10:00, too."""
+    name = _names(month, calendar, f"'-{month:02}'")
     if len(days) > ONE_BY_ONE:
         return name
     return f"({name} & {_either(_said_day(day.day) for day in days)})"
-
-
-def _dotted(day: date) -> Iterator[str]:
-    said = (f"{day:%d.%m}", f"{day.day}.{day.month}")
-    return iter(dict.fromkeys([*said, *(f"{one}.{day.year}" for one in said)]))
 
 
 def _ordinal(day: int) -> str:
@@ -152,13 +147,27 @@ def _ordinal(day: int) -> str:
     return {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
 
 
-def names_one_of(days: Days, text: str, calendar: Mapping[str, str]) -> bool:
-    """Whether a text names one of these days; `calendar` is that of `sought`.
+def with_english_dates(text: str, calendar: Mapping[str, str]) -> str:
+    """The text of a memory with its months and weekdays in English, for the two rules below."""
+    text = text[:MAX_CHARACTERS].replace("_", " ")
+
+    def english(name: re.Match[str]) -> str:
+        said = name.group()
+        known = calendar.get(said.lower())
+        if known is None and said[-1] in "sS":  # "sonntags", "lundis"
+            known = calendar.get(said[:-1].lower())
+            return said if known is None else f"{known}s"
+        return known or said
+
+    return _NAME.sub(english, text) if calendar else text
+
+
+def names_one_of(days: Days, text: str) -> bool:
+    """Whether a text names one of these days.
 
     A date without a year is one of each year, as is a birthday; one of another year is not. For
     most of a month, its name and year count, too.
     """
-    text = _in_english(text, calendar)
     is_yearly = _YEARLY.search(text) is not None
     years = range(days.first.year - 1, days.last.year + 1)  # it may have begun the year before
     for one in stretches(text):
@@ -172,25 +181,10 @@ def names_one_of(days: Days, text: str, calendar: Mapping[str, str]) -> bool:
     )
 
 
-def is_weekly_on(days: Days, text: str, calendar: Mapping[str, str]) -> bool:
+def is_weekly_on(days: Days, text: str) -> bool:
     """Whether a text is about what happens every week on one of these days."""
-    text = _in_english(text, calendar)
     if _NO_LONGER.search(text):
         return False
     weekdays = {WEEKDAYS[day.weekday()] for day in days}
     said = (name for one in _WEEKLY.finditer(text) for name in _A_WEEKDAY.findall(one.group()))
     return any(name.lower() in weekdays for name in said)
-
-
-def _in_english(text: str, calendar: Mapping[str, str]) -> str:
-    text = text[:MAX_CHARACTERS].replace("_", " ")
-
-    def english(name: re.Match[str]) -> str:
-        said = name.group()
-        known = calendar.get(said.lower())
-        if known is None and said[-1] in "sS":  # "sonntags", "lundis"
-            known = calendar.get(said[:-1].lower())
-            return said if known is None else f"{known}s"
-        return known or said
-
-    return _NAME.sub(english, text) if calendar else text

@@ -5,9 +5,10 @@ the time zone of `now`. A date without a year means its latest occurrence that h
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from memory_butler.domain.written_dates import (
@@ -18,8 +19,11 @@ from memory_butler.domain.written_dates import (
     WEEKDAY,
     WEEKDAYS,
     Days,
+    around,
+    month_of,
     number,
     number_of_month,
+    span,
     stretches,
 )
 
@@ -46,44 +50,25 @@ class Period:
 def period_of(question: str, now: datetime) -> Period | None:
     """The period that the question names; the most exact way to say it counts, then the first."""
     text = " ".join(question[:MAX_CHARACTERS].lower().split())
+    named = (days for days in _named(text, now.date()) if days.last < date.max)
+    days = next(named, None)
+    return None if days is None else Period(_begin(days.first, now), _begin(days.last, now, 1))
+
+
+def _named(text: str, today: date) -> Iterator[Days]:
     for one in stretches(text, asked=True):
-        for days in one.of((now.year, now.year - 1)):
-            is_meant = one.start.year is not None or days.first <= now.date()
-            if is_meant and days.last < date.max:
-                return _of(days, now)
+        for days in one.of((today.year, today.year - 1)):
+            if one.start.year is not None or days.first <= today:
+                yield days
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
-            try:
-                found = read(match, now)
-            except (ValueError, OverflowError):  # the 31st of June, a thousand years ago
-                continue
-            if found is not None:
-                return found
-    return None
+            with suppress(ValueError, OverflowError):  # the 31st of June, a thousand years ago
+                yield read(match, today)
 
 
-def _midnight(moment: datetime) -> datetime:
-    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _day(start: datetime, days: int = 1) -> Period:
-    return Period(start, start + timedelta(days=days))
-
-
-def _month(start: datetime) -> Period:
-    return Period(start, (start + timedelta(days=31)).replace(day=1))
-
-
-def _year(start: datetime) -> Period:
-    return Period(start, start.replace(year=start.year + 1))
-
-
-def _of(days: Days, now: datetime) -> Period:
-    start, last = (
-        _midnight(now).replace(year=day.year, month=day.month, day=day.day)
-        for day in (days.first, days.last)
-    )
-    return Period(start, last + timedelta(days=1))
+def _begin(day: date, now: datetime, after: int = 0) -> datetime:
+    """Midnight before a day, or so many days after it, in the time zone of `now`."""
+    return datetime.combine(day, time.min, now.tzinfo) + timedelta(days=after)
 
 
 def days_of(period: Period | None, today: date) -> Days | None:
@@ -94,54 +79,33 @@ def days_of(period: Period | None, today: date) -> Days | None:
     return days if days.last < today and len(days) <= LONGEST else None
 
 
-def _in_month(match: re.Match[str], now: datetime) -> Period:
-    start = _midnight(now).replace(day=1, month=number_of_month(match["month"]))
-    if (year := match.groupdict().get("year")) is not None:
-        return _month(start.replace(year=int(year)))
-    return _month(start if start <= now else start.replace(year=start.year - 1))
+def _in_month(match: re.Match[str], today: date) -> Days:
+    month, year = number_of_month(match["month"]), match.groupdict().get("year")
+    return month_of(today.year - (month > today.month) if year is None else int(year), month)
 
 
-def _in_year(match: re.Match[str], now: datetime) -> Period:
-    return _year(_midnight(now).replace(year=int(match["year"]), month=1, day=1))
+def _in_year(match: re.Match[str], _today: date) -> Days:
+    return span("year", date(int(match["year"]), 1, 1))
 
 
-def _near_day(match: re.Match[str], now: datetime) -> Period:
-    back = {"today": 0, "tonight": 0, "yesterday": 1}.get(match["near"], 1)  # "last night"
-    return _day(_midnight(now) - timedelta(days=back))
+def _near_day(match: re.Match[str], today: date) -> Days:
+    return Days.of(today - timedelta(days=match["near"] in ("yesterday", "last night")))
 
 
-def _span(match: re.Match[str], now: datetime) -> Period:
-    today, last = _midnight(now), match["which"] != "this"
-    if match["unit"] == "week":
-        monday = today - timedelta(days=today.weekday())
-        return _day(monday - timedelta(days=7) if last else monday, 7)
-    if match["unit"] == "weekend":
-        saturday = today - timedelta(days=today.weekday()) + timedelta(days=5)
-        return _day(saturday - timedelta(days=7) if last else saturday, 2)
-    if match["unit"] == "month":
-        first = today.replace(day=1)
-        return _month((first - timedelta(days=1)).replace(day=1) if last else first)
-    first = today.replace(month=1, day=1)
-    return _year(first.replace(year=first.year - 1) if last else first)
+def _span(match: re.Match[str], today: date) -> Days:
+    return span(match["unit"], today, 0 if match["which"] == "this" else -1)
 
 
-def _weekday(match: re.Match[str], now: datetime) -> Period:
-    today = _midnight(now)
+def _weekday(match: re.Match[str], today: date) -> Days:
     back = (today.weekday() - WEEKDAYS.index(match["weekday"])) % 7
-    return _day(today - timedelta(days=back or 7))
+    return Days.of(today - timedelta(days=back or 7))
 
 
-def _ago(match: re.Match[str], now: datetime) -> Period:
-    """One unit wide, around the moment: "two weeks ago" is that week, give or take."""
-    count = number(match["count"])
-    days = {"day": 1, "week": 7, "month": 30, "year": 365}[match["unit"]]
-    if match["unit"] == "day":
-        return _day(_midnight(now) - timedelta(days=count))
-    middle = now - timedelta(days=count * days)
-    return Period(middle - timedelta(days=days / 2), middle + timedelta(days=days / 2))
+def _ago(match: re.Match[str], today: date) -> Days:
+    return around(-number(match["count"]), match["unit"], today)
 
 
-_Reader = Callable[[re.Match[str], datetime], Period | None]
+_Reader = Callable[[re.Match[str], date], Days]
 
 
 def _readers(rows: Iterable[tuple[str, _Reader]]) -> tuple[tuple[re.Pattern[str], _Reader], ...]:

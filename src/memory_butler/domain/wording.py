@@ -58,23 +58,27 @@ _SHORT_ENDING: Final = 3
 _MOST_PARTS: Final = 1_000
 _READ: Final = 100_000  # characters; what has more joined words is no text
 # PostgreSQL's parser takes "20–30" for one word.
-_DASH: Final = re.compile(r"(?<=\w)[–—](?=\w)")
+_DASH: Final = re.compile(r"(?<=[\w.])[–—](?=\w)")
 _NUMBER_OF: Final = re.compile(r"(?<=[^\W\d_]-)\d+(?![\w-])")
 _ISO_DATE: Final = re.compile(
-    r"(?<![\w./-])(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\w/-])"
+    r"(?<![\w./-])(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>0[1-9]|[12]\d|3[01])(?![\w/-])"
+)
+_DOTTED_DATE: Final = re.compile(
+    r"(?<![\w.])(?P<day>0?[1-9]|[12]\d|3[01])\.(?P<month>0?[1-9]|1[0-2])\."
+    r"(?P<year>(?:19|20)\d\d)?(?!\.?\w)"
 )
 
 
 def with_parts(text: str) -> str:
     """`text` and behind it the parts of its paths, hosts and "either/or", and its dates in words.
 
-    "tests/test_pool.py" is found by "test_pool.py", "OPS-142" by "142", and "2026-12-11" by
-    "December 11". At most a thousand different parts, of the first 100,000 characters.
+    "tests/test_pool.py" is found by "test_pool.py", "OPS-142" by "142", and "2026-12-11" and
+    "11.12." by "December 11". At most a thousand different parts, of the first 100,000 characters.
     """
     text = _DASH.sub(" - ", text)
     read = text[:_READ]
     added = (part for one in _UNSPACED.findall(read) for part in _parts(one.rstrip(".:!?")))
-    dates = (_in_words(one) for one in _ISO_DATE.finditer(read))
+    dates = (_in_words(one) for form in (_ISO_DATE, _DOTTED_DATE) for one in form.finditer(read))
     # PostgreSQL's parser reads a negative number here.
     numbers = _NUMBER_OF.findall(read)
     more = islice(dict.fromkeys((*dates, *numbers, *added)), _MOST_PARTS)
@@ -87,7 +91,7 @@ def spelled_dates(text: str) -> str:
 
 
 def _in_words(date: re.Match[str]) -> str:
-    return f"{int(date[3])} {month_name[int(date[2])]} {date[1]}"
+    return f"{int(date['day'])} {month_name[int(date['month'])]} {date['year'] or ''}".rstrip()
 
 
 def _parts(token: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ into English, and tells what that language calls months and weekdays.
 """
 
 import re
+from calendar import monthrange
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -18,6 +19,8 @@ WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".spl
 NUMBERS: Final = dict(
     zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
 ) | {"a": 1, "an": 1}
+
+LENGTHS: Final = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "year": 365}  # days
 
 MAX_CHARACTERS: Final = 2_000  # of a text; a longer question is a prompt, and names many times
 LONGEST: Final = 190  # days; what lasts longer says little of any of them
@@ -46,7 +49,10 @@ _MONTH_FIRST: Final = re.compile(
 )
 _IN_FIGURES: Final = (
     re.compile(r"\b(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?!\d)"),
-    re.compile(r"(?<![\d.])(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})?(?![\d.])"),
+    re.compile(
+        rf"(?<![\d.])(?:(?P<from>\d{{1,2}})\.?{_TO})?"
+        r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})?(?!\.?\d)"
+    ),
 )
 # "It may 3 times fail" names no day, "on May 3" and "May 3rd" do.
 _VERBS: Final = frozenset(("may", "mar", "march"))
@@ -83,6 +89,32 @@ class Days:
 
     def __contains__(self, day: date) -> bool:
         return self.first <= day <= self.last
+
+
+def month_of(year: int, month: int) -> Days:
+    """All of a month."""
+    return Days.of(date(year, month, 1), monthrange(year, month)[1])
+
+
+def span(unit: str, today: date, ahead: int = 0) -> Days:
+    """The week, from Monday on, weekend, month or year of a day, or one so many of them ahead.
+
+    Raises:
+        ValueError, OverflowError: it lies beyond what dates can say.
+    """
+    if unit == "year":
+        return Days(date(today.year + ahead, 1, 1), date(today.year + ahead, 12, 31))
+    if unit == "month":
+        year, month = divmod(12 * today.year + today.month - 1 + ahead, 12)
+        return month_of(year, month + 1)
+    monday = today + timedelta(days=7 * ahead - today.weekday())
+    return Days.of(monday, 7) if unit == "week" else Days.of(monday + timedelta(days=5), 2)
+
+
+def around(count: int, unit: str, today: date) -> Days:
+    """What is so many weeks, months or years ahead, give or take half of one; or days, exactly."""
+    middle, half = today + timedelta(days=count * LENGTHS[unit]), LENGTHS[unit] // 2
+    return Days(middle - timedelta(days=half), middle + timedelta(days=half))
 
 
 class Written(NamedTuple):

@@ -20,6 +20,7 @@ from memory_butler.domain.named_days import (
     is_weekly_on,
     names_one_of,
     sought,
+    with_english_dates,
 )
 from memory_butler.domain.periods import Period, days_of, period_of
 from memory_butler.domain.persons import (
@@ -58,8 +59,10 @@ from memory_butler.domain.wording import telling, with_parts
 from memory_butler.domain.written_dates import Days
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.spoken import spoken_languages
 from memory_butler.inference import languages
 from memory_butler.inference.dates import calendar_of, in_english
+from memory_butler.inference.languages import Spoken
 from memory_butler.retrieval_config import SearchMode
 from memory_butler.store import facts
 from memory_butler.store.embeddings import Vector
@@ -116,7 +119,7 @@ class Question:
     looked for by itself, too. `words` is the text with its languages, for the keyword retriever,
     `dated` the text with its dates in English, and `calendar` what its language calls months and
     weekdays, each with its English name. `is_foreign` says that it is in another language than
-    English; see `understood`.
+    English, `spoken` which languages memory has, where that matters; see `understood`.
     """
 
     text: str
@@ -135,6 +138,7 @@ class Question:
     dated: str = ""
     calendar: Mapping[str, str] = field(default_factory=dict)
     is_foreign: bool = False
+    spoken: Spoken = field(default_factory=dict)
 
     @property
     def here_now(self) -> datetime:
@@ -192,14 +196,20 @@ class Question:
         )
 
 
-async def understood(asked: Question) -> Question:
+async def understood(memory: Memory, tenant: str, asked: Question) -> Question:
     """The question with its languages; before a transaction, for a first text loads a model."""
-    words = await languages.of_question(asked.text)
+    return await _understood(asked, await spoken_languages(memory, tenant, asked.text))
+
+
+async def _understood(asked: Question, spoken: Spoken) -> Question:
+    words = await languages.of_question(asked.text, spoken)
     is_foreign = words != with_parts(asked.text)  # it has a mark, or CJK
     in_deep = asked.mode == "deep" and is_foreign
-    dated = await in_english(asked.text) if in_deep else asked.text
-    calendar = await calendar_of(asked.text) if in_deep else {}
-    return replace(asked, words=words, dated=dated, calendar=calendar, is_foreign=is_foreign)
+    dated = await in_english(asked.text, spoken) if in_deep else asked.text
+    calendar = await calendar_of(asked.text, spoken) if in_deep else {}
+    return replace(
+        asked, words=words, dated=dated, calendar=calendar, is_foreign=is_foreign, spoken=spoken
+    )
 
 
 def begin_embedding(memory: Memory, asked: Question, tenant: str) -> asyncio.Task[Vector | None]:
@@ -235,7 +245,7 @@ async def matches(
     put = await _put_by_name(tx, types, asked, worded_best)
     if put is None:
         return found
-    named = await understood(replace(asked, text=put))
+    named = await _understood(replace(asked, text=put), asked.spoken)
     begun = begin_embedding(memory, named, tx.tenant)
     more, _ = await _matches(tx, types, named, period, pointed, begun)
     return _united(found, more)
@@ -467,39 +477,35 @@ async def _pointed_at(
     today = asked.here_now.date()
     ahead = days_ahead(asked.dated, today, is_foreign=asked.is_foreign)
     if ahead is not None and ahead.surely:
-        dated, weekly = await _naming(tx, types, asked, ahead.days)
+        dated, weekly = await _naming(tx, types, asked, [ahead.days])
         if len(ahead.days) <= FEW:
             return _Pointed(ahead=[*dated, *weekly])
         return _Pointed(ahead=dated, perhaps=weekly)
     either = (None if ahead is None else ahead.days, days_of(period, today))
-    found = {
-        row["id"]: row
-        for days in either
-        if days is not None
-        for rows in await _naming(tx, types, asked, days)
-        for row in rows
-    }
-    return _Pointed(perhaps=list(found.values()))
+    dated, weekly = await _naming(tx, types, asked, [days for days in either if days is not None])
+    return _Pointed(perhaps=[*dated, *weekly])
 
 
 async def _naming(
-    tx: Transaction, types: Sequence[MemoryType], asked: Question, days: Days
+    tx: Transaction, types: Sequence[MemoryType], asked: Question, some: Sequence[Days]
 ) -> tuple[Records, Records]:
     """The facts that name one of the days, and those of what happens every week on one.
 
-    The index knows their words, and the text which days.
+    The index knows their words, and the text which days. "On 3 December" is of two years, whose
+    days have the same words.
     """
     wanted, calendar = asked.wanted(types), asked.calendar
-    queries = (sought(days, calendar), *besides(days, calendar))
+    queries = dict.fromkeys(
+        said for days in some for said in (sought(days, calendar), *besides(days, calendar))
+    )
     found = {row["id"]: row for said in queries for row in await saying(tx, wanted, said)}
-    texts = {id: f"{row['predicate']} {row['content']}" for id, row in found.items()}
-    dated = [row for id, row in found.items() if names_one_of(days, texts[id], calendar)]
-    told = {row["id"] for row in dated}
-    weekly = [
-        row
-        for id, row in found.items()
-        if len(days) <= WEEKLY and id not in told and is_weekly_on(days, texts[id], calendar)
-    ]
+    dated, weekly = [], []
+    for row in found.values():
+        text = with_english_dates(f"{row['predicate']} {row['content']}", calendar)
+        if any(names_one_of(days, text) for days in some):
+            dated.append(row)
+        elif any(len(days) <= WEEKLY and is_weekly_on(days, text) for days in some):
+            weekly.append(row)
     return dated, weekly
 
 

@@ -52,7 +52,8 @@ class Memory:
     case. `data_dir` is where files of this installation lie, `admin_dsn` a login to the embedded
     database that may do anything; None for a server of somebody else's. `replica` is a standby that
     answers what is only read. `audit`: the keys by which events are sealed; None: they are not.
-    `keys`: those by which journals are encrypted.
+    `keys`: those by which journals are encrypted. `spoken` is what `spoken.py` remembers of
+    each tenant's languages, and until when.
 
     A memory `at` a moment of the past is for reading only; `present` is the one that it is of.
     """
@@ -70,6 +71,7 @@ class Memory:
     replica: "Replica | None" = None
     audit: AuditKeys | None = None
     keys: KeySource = field(default=no_keys, repr=False)
+    spoken: dict[str, tuple[languages.Spoken, float]] = field(default_factory=dict, repr=False)
     _present: "Memory | None" = None
 
     @property

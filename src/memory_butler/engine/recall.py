@@ -244,7 +244,7 @@ async def _answer(
     Looking at the past counts nothing either, but what it tells somebody is noted as served now.
     """
     quiet = audience is None or memory.standpoint is not None
-    asked = await understood(asked)
+    asked = await understood(memory, principal.tenant, asked)
     embedding = begin_embedding(memory, asked, principal.tenant)
     if memory.pool.turns.locked():
         # Others wait for a connection: none is kept from them until there is use for it.

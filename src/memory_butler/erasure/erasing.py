@@ -271,6 +271,7 @@ async def _complete(
 ) -> Certificate:
     report, everything = row["report"], row["target"]["by"] == "tenant"
     memory.embedder.forget_queries()
+    memory.spoken.pop(principal.tenant, None)
     tell("erasing messages of journals, and what waits in spools")
     journals = await asyncio.to_thread(
         _erase_journals, memory, principal.tenant, report, everything

@@ -15,6 +15,7 @@ from typing import Any, Final
 from memory_butler.domain.wording import without_cjk
 from memory_butler.domain.written_dates import MAX_CHARACTERS, MONTHS, WEEKDAYS, between_as_to
 from memory_butler.inference import languages
+from memory_butler.inference.languages import NONE, Spoken
 
 _MONTHS: Final = f"(?:{'|'.join(MONTHS)})"
 _WEEKDAYS: Final = f"(?:{'|'.join(WEEKDAYS)})"
@@ -60,20 +61,32 @@ _SHORT: Final = 3  # letters
 # these. Beside a day's number such a word is a month: "3. Dez".
 _ALONE: Final = re.compile(r"(?<![\w.])(?<!\d )(?<!\d\. )[^\W\d_]{1,3}\b")
 
+# "Wie viele Stunden sind in einer Woche?" is about no week, and dateparser reads the next one.
+_RATE: Final = re.compile(
+    r"\b(?:wie\s?viele?|wie (?:oft|lange)|combien|cu[aá]nt[ao]s?|quant[aeio]s?"
+    r"|hoe(?:veel| vaak| lang)|hur (?:många|mycket|ofta|länge))\b.{1,300}"
+    r"\b(?:in|dans|en|em|på|i) (?:eine[mr]|une?|una|uma?|een|ett|en)\b",
+    re.IGNORECASE,
+)
+
 # dateparser keeps caches in shared objects that no lock guards.
 _one_at_a_time = threading.Lock()
 
 
-async def calendar_of(question: str) -> Mapping[str, str]:
+async def calendar_of(question: str, spoken: Spoken = NONE) -> Mapping[str, str]:
     """What the language of a question calls months and weekdays, each with its English name.
 
-    Small letters; nothing of English; no name of three letters where there is a longer one.
+    Small letters; nothing of English; of weekdays no name of three letters where there is a longer.
+
+    Args:
+        question: as it was asked.
+        spoken: of each language, how many memories are in it.
     """
-    return await asyncio.to_thread(_calendar, question[:MAX_CHARACTERS])
+    return await asyncio.to_thread(_calendar, question[:MAX_CHARACTERS], spoken)
 
 
-def _calendar(text: str) -> Mapping[str, str]:
-    language = languages.language(text)
+def _calendar(text: str, spoken: Spoken) -> Mapping[str, str]:
+    language = languages.language(text, spoken)
     if language is None or language == "en":
         return {}
     with _one_at_a_time:
@@ -99,23 +112,25 @@ def _names(language: str) -> tuple[Mapping[str, str], frozenset[str]]:
             language == "pt" and one in WEEKDAYS[:5]
         ):  # "quinta" is a fifth and a farm; "-feira" tells
             full = []
-        names |= {name: one for name in full if name != one}
+        # "9. Dez." is a day; elsewhere a short name counts for no month.
+        months = [name for name in said if len(name) == _SHORT and one in MONTHS]
+        names |= {name: one for name in (*full, *months) if name != one}
         short |= {name for name in said if name not in full and without_cjk(name) == name}
     return names, frozenset(short)
 
 
-async def in_english(question: str) -> str:
+async def in_english(question: str, spoken: Spoken = NONE) -> str:
     """A question's dates in English, the rest as it may be; the question itself if it is English.
 
     The first question of a language takes a tenth of a second, of any language half a second.
     """
     text = question[:MAX_CHARACTERS]
-    return await asyncio.to_thread(_translated, text)
+    return await asyncio.to_thread(_translated, text, spoken)
 
 
-def _translated(text: str) -> str:
-    language = languages.language(text)
-    if language is None or language == "en":
+def _translated(text: str, spoken: Spoken) -> str:
+    language = languages.language(text, spoken)
+    if language is None or language == "en" or _RATE.search(text):
         return text
     with _one_at_a_time:
         from dateparser.conf import settings  # type: ignore[import-untyped]  # ships none

@@ -7,6 +7,8 @@ first text that needs it.
 
 import asyncio
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -43,6 +45,10 @@ _READ: Final = 500  # characters; more seldom changes the answer, and takes time
 # Less sure of the first than this, a text says too little; a second that is so near counts as well.
 _SURE: Final = 0.3
 _NEAR: Final = 10
+_FEW: Final = 6  # words; of more the letters tell enough
+
+Spoken = Mapping[str, int]
+NONE: Final[Spoken] = {}
 
 
 async def of_memory(text: str) -> str:
@@ -51,36 +57,77 @@ async def of_memory(text: str) -> str:
     return wording.marked(words, await _configurations(text))
 
 
-async def of_question(text: str) -> str:
-    """A question's preprocessed text as the store takes it, marked with its languages."""
+async def of_question(text: str, spoken: Spoken = NONE) -> str:
+    """A question's preprocessed text as the store takes it, marked with its languages.
+
+    `spoken`: of each language, how many memories are in it.
+    """
     words = wording.in_pairs(wording.with_parts(text))
-    return wording.marked(words, await _configurations(text))
+    return wording.marked(words, await _configurations(text, spoken))
 
 
-async def _configurations(text: str) -> tuple[str, ...]:
+async def _configurations(text: str, spoken: Spoken = NONE) -> tuple[str, ...]:
     # CJK is cut into pairs, which no configuration changes.
     text = wording.without_cjk(text[:_READ])
-    words = [word.replace("’", "'") for word in _WORD.findall(text.lower())]
-    if not words or 4 * sum(word in _ENGLISH for word in words) >= len(words):
+    if not (words := _words(text)) or _is_english(words):
         return ()
     if not _loaded.cache_info().currsize:
         await asyncio.to_thread(_identifier)
-    return configurations(text)
+    return configurations(text, spoken)
 
 
-def configurations(text: str) -> tuple[str, ...]:
+def is_short(question: str) -> bool:
+    """Whether a question has so few words that it may be taken for another language."""
+    words = _words(wording.without_cjk(question[:_READ]))
+    return 0 < len(words) <= _FEW and not _is_english(words)
+
+
+def _words(text: str) -> list[str]:
+    return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
+
+
+def _is_english(words: Sequence[str]) -> bool:
+    return 4 * sum(word in _ENGLISH for word in words) >= len(words)
+
+
+def configurations(text: str, spoken: Spoken = NONE) -> tuple[str, ...]:
     """The configurations that fit a text: none for English alone, two where two languages do."""
-    (first, sure), (second, next_sure), *_ = _identifier().rank(text)
+    (first, sure), (second, next_sure), *_ = _ranked(text, spoken)
     if sure < _SURE or first == "en":
         return ()
     likely = [first, second] if next_sure * _NEAR >= sure else [first]
     return tuple(dict.fromkeys(_CONFIGURATIONS[one] for one in likely))
 
 
-def language(text: str) -> str | None:
+def language(text: str, spoken: Spoken = NONE) -> str | None:
     """The code of the language that a text is most likely in; None where it says too little."""
-    first, sure = _identifier().rank(text[:_READ])[0]
+    first, sure = _ranked(text[:_READ], spoken)[0]
     return first if sure >= _SURE else None
+
+
+def _ranked(text: str, spoken: Spoken) -> list[tuple[str, float]]:
+    """Each language with its probability, the most likely first.
+
+    By its letters, and by how many memories are in it: one more of each, for what is not there yet.
+    """
+    ranked: list[tuple[str, float]] = _identifier().rank(text)
+    weighed = [(code, share * (spoken.get(code, 0) + 1)) for code, share in ranked]
+    total = sum(weight for _, weight in weighed)
+    return sorted(((code, weight / total) for code, weight in weighed), key=lambda one: -one[1])
+
+
+async def counted(texts: Iterable[str]) -> Spoken:
+    """Of each language, how many of some texts are in it."""
+
+    def count() -> Spoken:
+        found = (
+            "en" if _is_english(words) else language(text)
+            for text in (wording.without_cjk(one[:_READ]) for one in texts)
+            if (words := _words(text))
+        )
+        return Counter(one for one in found if one is not None)
+
+    return await asyncio.to_thread(count)
 
 
 _loading: Final = Lock()
