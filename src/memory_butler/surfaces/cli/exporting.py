@@ -66,6 +66,8 @@ def export(
     if path in STANDARD_OUTPUT:
         if keys is not None:
             raise InvalidInput("standard output is not encrypted: name a file, or add --plain")
+        if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding != "utf-8":
+            sys.stdout.reconfigure(encoding="utf-8")
         written = complete(_export(place, sys.stdout, vectors=not without_vectors))
         sys.stdout.flush()
     else:

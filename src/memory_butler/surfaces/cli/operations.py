@@ -219,6 +219,8 @@ def _help(described: "FieldInfo", words: tuple[str, ...], default: str | None = 
     shown = default if default is not None else described.default
     if default is None and (described.is_required() or shown in (None, False)):
         return said
+    if isinstance(shown, list):
+        shown = ", ".join(shown)
     return f"{said} [dim]\\[default: {shown}][/]"
 
 
