@@ -16,16 +16,24 @@ def test_the_log_is_checked_exported_and_found_changed(
     of = ("--tenant", tenant)
     installation.inside("store-fact", "Ann", "tea", "green", *of)
     kept, dump = tmp_path / "kept.json", tmp_path / "log.jsonl"
-    whole = installation.inside("audit", "--checkpoint", str(kept), *of).out
-    assert f"Tenant {tenant}: 1 sealed events checked" in whole
-    assert "The log is whole." in whole
+    whole = installation.inside("audit", "--checkpoint", str(kept), *of)
+    assert f"Tenant {tenant}: 1 sealed events checked" in whole.out
+    assert "The log is whole." in whole.out
+    # Nothing was compared: a mistyped name must not look like a checkpoint that agrees.
+    assert (
+        whole.err == f"There was no {kept} to compare the log with; the latest one is there now.\n"
+    )
+    assert installation.inside("audit", "--checkpoint", str(kept), *of).err == ""
     assert (
         f"Wrote 3 lines to {dump}" in installation.inside("audit", "--export", str(dump), *of).out
     )
     assert dump.stat().st_mode & 0o777 == 0o600
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.json", "log.jsonl"]
     nowhere = str(tmp_path / "none" / "log.jsonl")
-    assert "no such folder" in installation.inside("audit", "--export", nowhere, *of, code=3).err
+    for option in ("--export", "--checkpoint"):
+        assert "no such folder" in installation.inside("audit", option, nowhere, *of, code=3).err
+    folder = installation.inside("audit", "--export", str(tmp_path), *of, code=3).err
+    assert folder == f"error: {tmp_path} cannot be written: Is a directory\n"
     key = installation.data_dir / "audit" / "verify.key"
     assert main([str(dump), "--key", str(key), "--checkpoint", str(kept)]) == 0
     assert "The log is whole." in capsys.readouterr().out
