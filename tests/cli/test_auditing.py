@@ -1,13 +1,17 @@
 """`memory-butler audit`: the answer for a person and for programs, and the exit code."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from cli.installation import Installation
 from memory_butler.audit import main
+from memory_butler.surfaces.cli import auditing
 
 
 def test_the_log_is_checked_exported_and_found_changed(
@@ -44,6 +48,21 @@ def test_the_log_is_checked_exported_and_found_changed(
     found = installation.inside("audit", "--json", "--checkpoint", str(kept), *of, code=1).json
     assert [one["kind"] for one in found["breaks"]] == ["checkpoint"]
     assert "1 sealed" not in installation.inside("audit", "--accept", *of).out
+
+
+def test_a_full_disk_is_told_of_the_file_and_not_of_the_database(
+    installation: Installation, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def full(_: Path) -> Iterator[BinaryIO]:
+        with open("/dev/full", "wb") as file:
+            yield file
+
+    monkeypatch.setattr(auditing, "replaced", full)
+    installation.inside("store-fact", "Ann", "tea", "green " * 9_000, "--tenant", tenant)
+    dump = tmp_path / "log.jsonl"
+    told = installation.inside("audit", "--export", str(dump), "--tenant", tenant, code=7).err
+    assert told == f"error: {dump} cannot be written: No space left on device\n"
 
 
 def test_a_mistyped_tenant_is_told(installation: Installation, tenant: str) -> None:

@@ -1,6 +1,7 @@
 """The command line as a whole: its help, its speed, its exit codes, its page in docs/."""
 
 import json
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -154,6 +155,19 @@ def test_a_closed_stream_leads_nowhere(
     # Without an input there is nothing to store.
     assert done.returncode == (3 if "<&-" in closed else 0), done.stderr
     assert "bug" not in done.stderr
+
+
+def test_ctrl_c_before_the_command_is_there_says_nothing() -> None:
+    script = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'memory_butler.surfaces.cli': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from memory_butler.__main__ import main"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
 
 
 def test_an_encoding_that_lacks_a_letter(installation: Installation, tenant: str) -> None:

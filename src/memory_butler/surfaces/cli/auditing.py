@@ -12,6 +12,7 @@ from memory_butler.domain.errors import InvalidInput, unwritable
 from memory_butler.files import replaced
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
+from memory_butler.surfaces.cli.exporting import apart_from_the_database
 from memory_butler.surfaces.cli.place import AsJson, Place, tell_unknown_tenant, with_memory
 from memory_butler.surfaces.cli.problems import complain
 
@@ -111,7 +112,8 @@ def _export(place: Place, target: Path, *, accept: bool) -> None:
                 await tell_unknown_tenant(memory, place)
                 if accept:
                     await sealing.accept(memory, who.tenant)
-                return await sealing.export(memory, who, file)
+                with apart_from_the_database(file) as output:
+                    return await sealing.export(memory, who, output)
 
             count = with_memory(place, write)
             file.detach()  # written out; `raw` stays open
