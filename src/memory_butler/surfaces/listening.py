@@ -37,7 +37,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         taken = error.errno == errno.EADDRINUSE
-        by, advice = (_taken_by(port), _TAKEN) if taken else ("", _ADVICE.get(error.errno, ""))
+        by, advice = (_taken_by(port), _TAKEN) if taken else ("", _ADVICE.get(error.errno or 0, ""))
         raise ConfigurationError(
             f"cannot listen on {host} port {port}: {error.strerror}{by}.{advice}"
         ) from error
