@@ -132,6 +132,13 @@ def test_so_does_one_that_writes_each_line_at_once(
     _closes_the_pipe(replace(installation, extra={"PYTHONUNBUFFERED": unbuffered}), "version")
 
 
+def test_so_does_one_whose_errors_go_the_same_way(installation: Installation) -> None:
+    with installation.start("jobs", "--tenant", "nobody", stderr=subprocess.STDOUT) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(timeout=60) == 141
+
+
 def _closes_the_pipe(installation: Installation, *words: str) -> None:
     with installation.start(*words) as process:
         assert process.stdout is not None

@@ -29,7 +29,7 @@ def reporting(*, debug: bool) -> Iterator[None]:
     except (typer.Exit, typer.Abort, typer.TyperException):
         raise  # Typer's own, which it shows itself
     except BrokenPipeError:
-        _discard_output()
+        _discard_output(both=True)  # standard error may be the one, as by `2>&1 | head -1`
         code = CLOSED_PIPE
     except MemoryButlerError as error:
         if debug:
@@ -93,10 +93,12 @@ def _output() -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _discard_output() -> None:
+def _discard_output(*, both: bool = False) -> None:
     """Print to nowhere from now on, so that Python's last flush has no error to tell."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
+    if both:
+        os.dup2(null, sys.stderr.fileno())
     os.close(null)
 
 
