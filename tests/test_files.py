@@ -1,5 +1,6 @@
 """Files that are replaced whole."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -17,6 +18,13 @@ def test_a_file_is_replaced_when_the_block_ends_for_its_owner_alone(tmp_path: Pa
     assert path.read_text() == "new"
     assert path.stat().st_mode & 0o777 == 0o600
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_full_disk_is_told_with_the_name_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    with pytest.raises(OSError, match="kept") as failed, replaced(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert failed.value.filename == str(path)
 
 
 def test_where_the_block_fails_the_old_file_stays_and_nothing_is_left(tmp_path: Path) -> None:

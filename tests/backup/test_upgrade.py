@@ -17,6 +17,7 @@ from memory_butler.backup.making import back_up
 from memory_butler.backup.restoring import restore
 from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError
+from memory_butler.engine.diagnosis import diagnose
 from memory_butler.engine.keys import set_up
 from memory_butler.store import dump, schema
 from memory_butler.store.embedded_programs import binaries
@@ -117,6 +118,21 @@ async def test_a_preview_names_what_an_update_would_merge_and_changes_nothing(
 
 async def test_nothing_is_to_be_seen_of_a_new_database(empty_database: Database) -> None:
     assert (await preview(empty_database.admin_dsn, empty_database.roles)).steps == ()
+
+
+async def test_a_database_of_a_newer_version_is_told_as_that(
+    empty_database: Database, tmp_path: Path
+) -> None:
+    admin = empty_database.admin_dsn
+    await schema.prepare(admin)
+    connection = await asyncpg.connect(admin)
+    await connection.execute("UPDATE alembic_version SET version_num = 'mem_999'")
+    await connection.close()
+    with pytest.raises(ConfigurationError, match="at revision mem_999, and this version knows"):
+        await preview(admin, empty_database.roles)
+    settings = Settings(dsn=SecretStr(admin), data_dir=tmp_path)
+    found = {one.name: one for one in await diagnose(settings, None)}
+    assert (found["schema"].state, found["schema"].advice) == ("warning", "update memory-butler")
 
 
 @pytest.mark.parametrize("revision", ["mem_003", "mem_029"])

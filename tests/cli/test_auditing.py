@@ -1,13 +1,17 @@
 """`memory-butler audit`: the answer for a person and for programs, and the exit code."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from cli.installation import Installation
 from memory_butler.audit import main
+from memory_butler.surfaces.cli import auditing
 
 
 def test_the_log_is_checked_exported_and_found_changed(
@@ -16,16 +20,24 @@ def test_the_log_is_checked_exported_and_found_changed(
     of = ("--tenant", tenant)
     installation.inside("store-fact", "Ann", "tea", "green", *of)
     kept, dump = tmp_path / "kept.json", tmp_path / "log.jsonl"
-    whole = installation.inside("audit", "--checkpoint", str(kept), *of).out
-    assert f"Tenant {tenant}: 1 sealed events checked" in whole
-    assert "The log is whole." in whole
+    whole = installation.inside("audit", "--checkpoint", str(kept), *of)
+    assert f"Tenant {tenant}: 1 sealed events checked" in whole.out
+    assert "The log is whole." in whole.out
+    # Nothing was compared: a mistyped name must not look like a checkpoint that agrees.
+    assert (
+        whole.err == f"There was no {kept} to compare the log with; the latest one is there now.\n"
+    )
+    assert installation.inside("audit", "--checkpoint", str(kept), *of).err == ""
     assert (
         f"Wrote 3 lines to {dump}" in installation.inside("audit", "--export", str(dump), *of).out
     )
     assert dump.stat().st_mode & 0o777 == 0o600
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.json", "log.jsonl"]
     nowhere = str(tmp_path / "none" / "log.jsonl")
-    assert "no such folder" in installation.inside("audit", "--export", nowhere, *of, code=3).err
+    for option in ("--export", "--checkpoint"):
+        assert "no such folder" in installation.inside("audit", option, nowhere, *of, code=3).err
+    folder = installation.inside("audit", "--export", str(tmp_path), *of, code=3).err
+    assert folder == f"error: {tmp_path} cannot be written: Is a directory\n"
     key = installation.data_dir / "audit" / "verify.key"
     assert main([str(dump), "--key", str(key), "--checkpoint", str(kept)]) == 0
     assert "The log is whole." in capsys.readouterr().out
@@ -36,6 +48,21 @@ def test_the_log_is_checked_exported_and_found_changed(
     found = installation.inside("audit", "--json", "--checkpoint", str(kept), *of, code=1).json
     assert [one["kind"] for one in found["breaks"]] == ["checkpoint"]
     assert "1 sealed" not in installation.inside("audit", "--accept", *of).out
+
+
+def test_a_full_disk_is_told_of_the_file_and_not_of_the_database(
+    installation: Installation, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def full(_: Path) -> Iterator[BinaryIO]:
+        with open("/dev/full", "wb") as file:
+            yield file
+
+    monkeypatch.setattr(auditing, "replaced", full)
+    installation.inside("store-fact", "Ann", "tea", "green " * 9_000, "--tenant", tenant)
+    dump = tmp_path / "log.jsonl"
+    told = installation.inside("audit", "--export", str(dump), "--tenant", tenant, code=7).err
+    assert told == f"error: {dump} cannot be written: No space left on device\n"
 
 
 def test_a_mistyped_tenant_is_told(installation: Installation, tenant: str) -> None:

@@ -1,14 +1,16 @@
 """The command line as a whole: its help, its speed, its exit codes, its page in docs/."""
 
 import json
+import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cli.installation import Installation
+from cli.installation import COMMAND, Installation
 from memory_butler import __version__
 from memory_butler.__main__ import ADDITIONS
 from memory_butler.engine import opening
@@ -140,6 +142,41 @@ def test_exit_codes(installation: Installation, tmp_path: Path) -> None:
         "no such configuration file"
         in installation.inside("stats", "--config", nowhere, code=8).err
     )
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_leads_nowhere(
+    installation: Installation, tenant: str, closed: str
+) -> None:
+    said = f"{COMMAND} store-rule - --tenant {tenant} <<< 'Be brief' {closed}"
+    done = subprocess.run(
+        ["bash", "-c", said], env=installation.environment(), capture_output=True, text=True
+    )
+    # Without an input there is nothing to store.
+    assert done.returncode == (3 if "<&-" in closed else 0), done.stderr
+    assert "bug" not in done.stderr
+
+
+def test_ctrl_c_before_the_command_is_there_says_nothing() -> None:
+    script = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'memory_butler.surfaces.cli': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from memory_butler.__main__ import main"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
+def test_an_encoding_that_lacks_a_letter(installation: Installation, tenant: str) -> None:
+    installation.inside("store-fact", "Ана", "город", "Живёт в Москве", "--tenant", tenant)
+    latin = replace(installation, extra={"PYTHONIOENCODING": "latin-1"})
+    assert r"\u0410\u043d\u0430" in latin.run("facts", "--tenant", tenant).out
+    # JSON is in UTF-8, whatever the terminal's encoding.
+    exported = latin.start("export", "-", "--tenant", tenant, encoding="utf-8")
+    assert "Живёт в Москве" in exported.communicate(timeout=60)[0]
 
 
 def test_a_bug_is_one_line_and_a_traceback_when_asked_for(

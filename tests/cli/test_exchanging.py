@@ -249,6 +249,7 @@ def test_a_folder_carries_what_changed(pair: tuple[Place, Place], tmp_path: Path
     folder = tmp_path / "carried"
     assert one.says("push", str(folder)) == "2 files written.\n"
     assert one.says("push", str(folder)) == "0 files written.\n"
+    assert one.says("pull", str(folder)).startswith("No other installation has written")
     other.run("push", str(folder))
     assert one.says("pull", str(folder)) == "Facts and rules: 1 new.\n"
     assert other.says("pull", str(folder)) == "Facts and rules: 1 new.\n"

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ def test_a_folder_and_standard_output(installation: Installation, tmp_path: Path
     assert "cannot be written" in refused
 
 
-@pytest.mark.parametrize("words", [("export", "-"), ("facts", "list")])
+@pytest.mark.parametrize("words", [("export", "-"), ("facts", "list"), ("peers", "list")])
 def test_a_full_disk_is_told_as_one(installation: Installation, words: tuple[str, ...]) -> None:
     with open("/dev/full", "w") as full:
         process = installation.start(*words, "--tenant", "nobody", stdout=full)
@@ -106,10 +107,42 @@ def test_a_pipe_and_standard_output_are_written_to(
     assert (process.returncode, file.read_text().splitlines()[-1]) == (0, last), err
 
 
-def test_a_reader_of_an_export_that_has_seen_enough_ends_it(installation: Installation) -> None:
-    with installation.start("export", "-", "--tenant", "nobody") as process:
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("export", "-", "--tenant", "nobody"),  # writes within a transaction
+        ("facts", "list"),  # a table
+        ("--help",),
+        ("stats", "--help"),
+        ("stats", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_a_reader_that_has_seen_enough_ends_a_command(
+    installation: Installation, words: tuple[str, ...]
+) -> None:
+    installation.inside("store-fact", "user", "tea", "Oolong")
+    _closes_the_pipe(installation, *words)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_so_does_one_that_writes_each_line_at_once(
+    installation: Installation, unbuffered: str
+) -> None:
+    _closes_the_pipe(replace(installation, extra={"PYTHONUNBUFFERED": unbuffered}), "version")
+
+
+def test_so_does_one_whose_errors_go_the_same_way(installation: Installation) -> None:
+    with installation.start("jobs", "--tenant", "nobody", stderr=subprocess.STDOUT) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(timeout=60) == 141
+
+
+def _closes_the_pipe(installation: Installation, *words: str) -> None:
+    with installation.start(*words) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
-        assert "did not answer" not in process.stderr.read()
-        assert process.wait(timeout=60) == 1
+        told = [line for line in process.stderr if not line.startswith("There is no tenant")]
+        assert (process.wait(timeout=60), told) == (141, [])

@@ -1,5 +1,6 @@
 """Importing: whole, resumed after a kill, with bad lines, from standard input."""
 
+import gzip
 import io
 import json
 import os
@@ -221,6 +222,29 @@ def test_strict_stops_at_the_first(installation: Installation, tenant: str) -> N
 def test_a_file_that_is_not_there(installation: Installation) -> None:
     assert "cannot be read" in installation.inside("import", "/nowhere.jsonl", code=3).err
     assert "cannot be read" in installation.inside("import", "/", code=3).err
+
+
+def test_an_export_comes_through_a_pipe(installation: Installation, tenant: str) -> None:
+    installation.inside("store-rule", "Serve it hot", "--tenant", tenant)
+    exported = installation.inside("export", "-", "--tenant", tenant).out
+    words = ("import", "-", "--tenant", f"{tenant}-other")
+    assert "say whose export" in installation.inside(*words, stdin=exported, code=3).err
+    restored = installation.inside(*words, "--trust", "user_said", stdin=exported)
+    assert restored.out == f"Restored {exported.count(chr(10)) - 2} rows.\n"
+    assert counts(installation, f"{tenant}-other") == (0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"not packed", gzip.compress(many(9).encode())[:-9], b"\x1f\x8b\x08\x00" + b"x" * 99],
+)
+def test_a_packed_file_that_is_damaged_is_refused(
+    installation: Installation, tmp_path: Path, content: bytes
+) -> None:
+    file = tmp_path / "memories.jsonl.gz"
+    file.write_bytes(content)
+    told = installation.inside("import", str(file), code=3).err
+    assert told == f"error: {file} is no gzip file, or it is damaged or cut off\n"
 
 
 @given(st.lists(st.sampled_from(["a", "b", " a", "c"]), max_size=8), st.data())

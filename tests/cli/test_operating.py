@@ -296,6 +296,16 @@ def test_a_backup_that_cannot_be_written_names_the_place(installation: Installat
     assert refused.err.startswith("error: /proc/one.tar cannot be written: ")
 
 
+def test_what_cannot_be_read_back_says_why(installation: Installation, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    for words, why in (
+        (("restore-backup", str(tmp_path)), f"{tmp_path} is a folder; name the file in it"),
+        (("restore-backup", str(gone)), f"{gone} is not there"),
+        (("keys", "import", str(gone)), f"{gone} cannot be read: No such file or directory"),
+    ):
+        assert installation.inside(*words, code=3).err == f"error: {why}\n"
+
+
 def test_a_backup_is_no_import(installation: Installation, tmp_path: Path) -> None:
     backup = str(tmp_path / "one.tar")
     installation.inside("backup", backup, "--no-check")

@@ -330,6 +330,9 @@ def test_what_is_not_there(butler: Typist, installation: Installation, tenant: s
             "--valid-from 'new year' is not a date",
         ),
         (("links", "fact", str(uuid4()), "--direction", "up"), "direction: "),
+        (("search", "x", "--type", "dream"), "error: --type: must be 'episode', 'fact' or 'rule'"),
+        (("token", "create", "--name", "x", "--expires-days", "0"), "error: --expires-days: must"),
+        (("consolidation", "submit", str(uuid4()), "{"), "error: answer is not JSON"),
     ],
 )
 def test_wrong_input(butler: Typist, words: tuple[str, ...], said: str) -> None:

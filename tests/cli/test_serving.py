@@ -67,6 +67,20 @@ def test_a_server_tells_where_it_is_and_stops_with_its_database(
     assert not embedded.status(alone.data_dir).running
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_that_is_ended_while_it_starts_stops_its_database(
+    empty_folder: Path, number: signal.Signals
+) -> None:
+    own = Installation(empty_folder / f"ended-{number.name}")
+    own.folder.mkdir(mode=0o755)
+    with own.start("serve", "--port", "0") as process:
+        assert process.stderr is not None
+        assert any("server_started" in line for line in process.stderr)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, "server_stopped" in err) == (0, True), err
+
+
 @pytest.mark.parametrize(
     ("options", "served"),
     [([], "work"), (["--tenant", "default"], "default"), (["--tenant", "home"], "home")],

@@ -268,9 +268,16 @@ def test_a_token_is_refused_where_it_can_be_none_and_not_shown(connect: Any) -> 
         assert "cret" not in str(refused.value)
 
 
-def test_an_address_without_its_scheme_is_refused() -> None:
+@pytest.mark.parametrize("connect", [MemoryClient.connect, SyncMemoryClient.connect])
+def test_what_names_no_server_or_leaves_no_time_is_refused(connect: Any) -> None:
     with pytest.raises(InvalidInput, match=r"^url: 'localhost:8150' must begin with http"):
-        MemoryClient.connect("localhost:8150")
+        connect("localhost:8150")
+    for wrong in ("http://", "http://[::1", "http://127.0.0.1:99999", "http://:8150"):
+        with pytest.raises(InvalidInput, match=r"^url: .* names no server; write it as http"):
+            connect(wrong)
+    for seconds in (0, -1, float("nan")):
+        with pytest.raises(InvalidInput, match=r"^seconds: .* is no time to wait"):
+            connect("http://127.0.0.1:8150", seconds=seconds)
 
 
 @pytest.mark.anyio
@@ -291,6 +298,19 @@ async def test_an_answer_that_takes_too_long() -> None:
         port = server.sockets[0].getsockname()[1]
         async with MemoryClient.connect(f"http://127.0.0.1:{port}", seconds=0.1) as client:
             with pytest.raises(Unavailable, match=r"in time: connect with more `seconds`; it may"):
+                await client.store_rule("Never")
+
+
+@pytest.mark.anyio
+async def test_an_answer_that_breaks_off() -> None:
+    async def leaving(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(leaving, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with MemoryClient.connect(f"http://127.0.0.1:{port}") as client:
+            with pytest.raises(Unavailable, match=r"broke off: .*; it may have done what was"):
                 await client.store_rule("Never")
 
 

@@ -185,14 +185,20 @@ async def test_what_is_broken_or_missing_is_told_and_the_rest_is_stored(
     lines = (await exported(memory, principal)).splitlines(keepends=True)
     place = next(i for i, line in enumerate(lines) if b'"table": "rules"' in line)
     lines[place] = lines[place][:40] + b"\n"
+    lines[place + 1 : place + 1] = [b'{"table": "rules"}\n', b'{"table": "rules", "row": []}\n']
     report = await restore_all(
         other, principal, io.BytesIO(b"".join(lines[:-1])), trust="user_said"
     )
     told = [(bad.number, bad.reason.split(":")[0]) for bad in report.bad_lines]
     # The use of the rule that is broken refers to nothing.
-    assert told[0] == (place + 1, "it is no row")
-    assert "rule_applications" in told[1][1]
-    assert told[2][1] == "the file ends before its end"
+    assert [number for number, _ in told[:3]] == [place + 1, place + 2, place + 3]
+    assert [said for _, said in told[:3]] == [
+        "it is no row",
+        "it is no row",
+        "its row is no object",
+    ]
+    assert "rule_applications" in told[3][1]
+    assert told[4][1] == "the file ends before its end"
     assert report.restored["facts"] == 4
 
 
@@ -214,6 +220,8 @@ async def test_what_is_in_the_way_is_told(
         ({"columns": {"facts": ["id", "mood"]}}, "facts with mood"),
         ({"columns": {"dreams": ["id"]}}, "dreams with the table"),
         ({"kind": "other"}, "not a memory-butler export"),
+        ({"rows": None}, "first line of the export is damaged: rows"),
+        ({"columns": ["facts"]}, "first line of the export is damaged: columns"),
     ],
 )
 async def test_an_export_that_is_not_understood_is_refused_whole(

@@ -336,6 +336,8 @@ BAD_FACTS: list[tuple[dict[str, Any], str]] = [
     ({"subject": " \x00 "}, "subject is empty"),
     ({"predicate": ""}, "predicate is empty"),
     ({"content": "\n"}, "content is empty"),
+    ({"content": "\u200b \ufeff"}, "content is empty"),
+    ({"subject": "\u2060"}, "subject is empty"),
     ({"content": "x" * 65_537}, r"content has 65,537 bytes.*\(max_content_bytes in"),
     ({"content": 5}, "content must be a text"),
     ({"subject": "é" * 600}, "subject has 1,200 bytes"),

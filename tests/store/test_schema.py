@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import asyncpg
 import pytest
 from alembic.script import ScriptDirectory
+from structlog.testing import capture_logs
 
 from conftest import Connection, Database, Template
 from memory_butler.domain.errors import ConfigurationError, Unavailable
@@ -647,7 +648,9 @@ async def test_a_stale_or_missing_schema_is_refused(empty_database: Database) ->
         with pytest.raises(ConfigurationError, match=f"this version needs {schema.HEAD}"):
             await schema.refuse_stale(pool)
         await pool.execute("UPDATE alembic_version SET version_num = 'mem_999'")
-        await schema.refuse_stale(pool)  # a newer schema is accepted
+        with capture_logs() as logs:
+            await schema.refuse_stale(pool)  # a newer schema is accepted
+        assert [(one["log_level"], one["revision"]) for one in logs] == [("warning", "mem_999")]
 
 
 @pytest.mark.anyio

@@ -2,7 +2,8 @@
 
 import pytest
 
-from memory_butler.surfaces.listening import program_of
+from memory_butler.domain.errors import ConfigurationError
+from memory_butler.surfaces.listening import listen, program_of
 
 
 @pytest.mark.parametrize(
@@ -18,3 +19,15 @@ from memory_butler.surfaces.listening import program_of
 )  # fmt: skip
 def test_a_program_is_named_up_to_its_first_option(command: list[str], told: str) -> None:
     assert program_of(command) == told
+
+
+@pytest.mark.parametrize("host", ["no-name.invalid", "192.0.2.1"])
+def test_a_host_of_no_machine_here_is_not_taken_by_anybody(host: str) -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigurationError) as refused:
+            listen(host, port)
+        assert str(refused.value).endswith(". Name an address of this machine with --host.")
+        assert "by process" not in str(refused.value)
+        with pytest.raises(ConfigurationError, match=r", by process .* Choose another port"):
+            listen("127.0.0.1", port)

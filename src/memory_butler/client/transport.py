@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from memory_butler.client.endpoint import UNSET, Endpoint, Output, Route
 from memory_butler.client.shape import as_json, read
@@ -130,18 +130,33 @@ def connection(url: str, token: str | None, seconds: float) -> dict[str, Any]:
     """The settings of a connection to the server at `url`; see `base_of`.
 
     Raises:
-        InvalidInput: that is no address of a server, or the token cannot be one.
+        InvalidInput: that is no address of a server, the token cannot be one, or there is no time
+            to wait.
     """
     if not url.startswith(("http://", "https://")):
         raise InvalidInput(
             f"url: {url!r} must begin with http:// or https://, such as http://127.0.0.1:8150"
         )
+    if not _names_a_server(url):
+        raise InvalidInput(
+            f"url: {url!r} names no server; write it as http://127.0.0.1:8150 or http://[::1]:8150"
+        )
+    if seconds is not None and not seconds > 0:
+        raise InvalidInput(f"seconds: {seconds} is no time to wait; give more than 0")
     return {
         "base_url": base_of(url),
         "headers": {} if token is None else {"authorization": f"Bearer {_sendable(token)}"},
         "timeout": seconds,
         "verify": certificates(url),
     }
+
+
+def _names_a_server(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of brackets without an end, or a port beyond the last
+        return False
 
 
 def base_of(url: str) -> str:
@@ -272,7 +287,12 @@ def _away(where: object, error: Exception) -> Unavailable:
             f"{where} did not answer in time: connect with more `seconds`; "
             "it may have done what was asked all the same"
         )
-    return Unavailable(f"{where} does not answer: {str(error) or type(error).__name__}")
+    said = str(error) or type(error).__name__
+    if isinstance(error, httpx2.ReadError | httpx2.RemoteProtocolError):
+        return Unavailable(
+            f"{where} broke off: {said}; it may have done what was asked all the same"
+        )
+    return Unavailable(f"{where} does not answer: {said}")
 
 
 def error_of(code: str, said: str) -> MemoryButlerError:

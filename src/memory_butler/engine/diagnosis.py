@@ -266,6 +266,9 @@ def _inspected(found: Inspection, settings: Settings) -> list[Finding]:
     if found.revision is None or is_older(found.revision):
         said = "there is none" if found.revision is None else f"it is at {found.revision}"
         findings.append(Finding("schema", "failed", f"{said}, {found.head} is needed", prepare))
+    elif found.revision > found.head:
+        said = f"it is at {found.revision}, of a newer version; this one knows {found.head}"
+        findings.append(Finding("schema", "warning", said, "update memory-butler"))
     else:
         findings.append(Finding("schema", "ok", found.revision))
     return findings

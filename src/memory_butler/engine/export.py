@@ -13,11 +13,13 @@ from typing import Any, BinaryIO, Final, Protocol
 from uuid import UUID
 
 import asyncpg
+from pydantic import BaseModel, ValidationError
 
 from memory_butler import __version__
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust, TrustName, parse_trust
+from memory_butler.engine.complaints import complaints
 from memory_butler.engine.import_format import MAX_LINE_BYTES, BadLine
 from memory_butler.engine.memory import Memory
 from memory_butler.store import imports, seals, transfer
@@ -101,20 +103,19 @@ class RestoreReport:
     bad_lines: list[BadLine] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(BaseModel):
     """What the first line of an export says."""
 
-    rows: int
+    rows: dict[str, int]
     columns: dict[str, list[str]]
-    models: list[dict[str, Any]]
+    embedding_models: list[dict[str, Any]]
 
 
 def read_header(line: bytes) -> Header | None:
     """The header, None if this is no export.
 
     Raises:
-        InvalidInput: it is one of a format that this version does not know.
+        InvalidInput: it is one of a format that this version does not know, or damaged.
     """
     try:
         found = json.loads(line)
@@ -127,7 +128,12 @@ def read_header(line: bytes) -> Header | None:
             f"the export has format {found.get('format')}, this version reads {FORMAT}; "
             f"it was made by memory-butler {found.get('version')}"
         )
-    return Header(sum(found["rows"].values()), found["columns"], found["embedding_models"])
+    try:
+        return Header.model_validate(found)
+    except ValidationError as error:
+        raise InvalidInput(
+            f"the first line of the export is damaged: {complaints(error, 'it')}"
+        ) from None
 
 
 async def restore_all(
@@ -156,7 +162,7 @@ async def restore_all(
     report, most = RestoreReport(), parse_trust(trust)
     async with transaction(memory.pool, principal.tenant) as tx:
         known = {table.name: table for table in await transfer.tables(tx)}
-        models = await transfer.model_ids(tx, header.models)
+        models = await transfer.model_ids(tx, header.embedding_models)
     _check(header, known)
     lines, ended = _lines(file, header, report), False
     while batch := list(islice(lines, BATCH)):
@@ -175,7 +181,7 @@ async def restore_all(
         progress(batch[-1].number)
     if not ended:
         said = "the file ends before its end: what stands in it is stored, the rest is missing"
-        report.bad_lines.append(BadLine(header.rows + 2, said))
+        report.bad_lines.append(BadLine(sum(header.rows.values()) + 2, said))
     return report
 
 
@@ -197,6 +203,8 @@ def _lines(file: BinaryIO, header: Header, report: RestoreReport) -> Iterator[_L
             found = json.loads(text)
             if found.get("kind") == "end":
                 yield _Line(number, None, "")
+            elif not isinstance(found["row"], dict):
+                report.bad_lines.append(BadLine(number, "its row is no object"))
             elif found["table"] in header.columns:
                 yield _Line(number, found["table"], text)
             else:

@@ -14,6 +14,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.invisible import visible
 from memory_butler.domain.text import storable
 
 # Of a text that has no bound of its own; that of contents is configured (C-140).
@@ -34,11 +35,14 @@ MAX_METADATA_KEYS: Final = 256
 
 
 def text(name: str, value: str, max_bytes: int = DEFAULT_CONTENT_BYTES) -> str:
-    """A text to be stored: NULs removed, lone surrogates replaced, not blank, not too long."""
+    """A text to be stored: NULs removed, lone surrogates replaced, not too long.
+
+    What has nothing that a person sees is refused: screening would leave an empty text of it.
+    """
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be a text, not {type(value).__name__}")
     clean = storable(value)
-    if not clean.strip():
+    if not visible(clean)[0].strip():
         raise InvalidInput(
             f"{name} is empty; give a value, or leave it out where it may be left out"
         )

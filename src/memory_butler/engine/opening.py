@@ -154,8 +154,11 @@ async def _acquire(settings: Settings) -> embedded.Lease:
     try:
         return await asyncio.shield(acquiring)
     except asyncio.CancelledError:
-        lease = await acquiring
-        await asyncio.to_thread(lease.release)
+        # A signal while everything is imported cancels twice: a second time while this waits.
+        while not acquiring.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({acquiring})
+        await asyncio.to_thread(acquiring.result().release)
         raise
 
 

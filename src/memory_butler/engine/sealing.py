@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final
 from uuid import UUID
 
 from memory_butler.audit import START, Audit, Report, parsed
@@ -28,6 +28,7 @@ from memory_butler.engine.audit_keys import (
     read_checkpoint,
     write_checkpoint,
 )
+from memory_butler.engine.export import Output
 from memory_butler.engine.memory import Memory
 from memory_butler.logs import get_logger
 from memory_butler.store import events, seals
@@ -190,7 +191,7 @@ async def audit(
     return report
 
 
-async def export(memory: Memory, principal: Principal, file: TextIO) -> int:
+async def export(memory: Memory, principal: Principal, file: Output) -> int:
     """Seal what waits, then write the log of a tenant for the offline check; how many lines."""
     await _seal_if_possible(memory, principal.tenant)
     count = 0

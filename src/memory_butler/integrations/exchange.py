@@ -35,10 +35,14 @@ MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 
 @dataclass(slots=True)
 class Report:
-    """What came of it, by the names of `exchange_take`; `problems`: what could not be taken."""
+    """What came of it, by the names of `exchange_take`; `problems`: what could not be taken.
+
+    `others`: of how many other installations a folder has files; None where there is no folder.
+    """
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
     problems: list[str] = field(default_factory=list)
+    others: int | None = None
 
     def add(self, taken: Any) -> None:
         """Count what else was taken."""
@@ -159,13 +163,14 @@ async def read_files(
     report = Report()
     own = _owner((await here.exchange_state()).statement)
     may_say = {key[:32]: known for key, known in (agreed or {}).items()}
-    for owner in _owners(folder):
+    for owner in (owners := _owners(folder)):
         if owner != own:
             try:
                 asked = common(None if scopes is None else tuple(scopes), may_say.get(owner))
                 await _read(here, folder / owner, sealing, asked, report)
             except MemoryButlerError as error:
                 report.problems.append(f"{owner}: {error}")
+    report.others = len(set(owners) - {own})
     return report
 
 

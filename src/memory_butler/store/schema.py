@@ -12,7 +12,10 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 import asyncpg
 
 from memory_butler.domain.errors import ConfigurationError, Unavailable
+from memory_butler.logs import get_logger
 from memory_butler.store.transaction import connected
+
+log = get_logger()
 
 DATABASE = "butler_memory"
 HISTORY_SCHEMA = "memory_history"
@@ -169,6 +172,13 @@ async def refuse_stale(pool: asyncpg.Pool) -> None:
         raise ConfigurationError(
             f"the database {state}, this version needs {HEAD}. "
             "Run `memory-butler db init --admin-dsn …` once."
+        )
+    if found > HEAD:
+        log.warning(
+            "the database is of a newer version, and this one may fail on it",
+            revision=found,
+            known=HEAD,
+            advice="update memory-butler",
         )
 
 

@@ -1,5 +1,6 @@
 """The listening socket, and whom it belongs to when it is taken."""
 
+import errno
 import socket
 from collections.abc import Sequence
 from itertools import takewhile
@@ -8,6 +9,13 @@ from pathlib import PurePath
 from memory_butler.domain.errors import ConfigurationError
 
 _BACKLOG = 2048
+_TAKEN = " Choose another port with --port, or end what runs there."
+# Of other errors, what to do; those of names have numbers of their own.
+_ADVICE = {
+    errno.EACCES: " Choose a port from 1024 on with --port.",
+    errno.EADDRNOTAVAIL: " Name an address of this machine with --host.",
+    socket.EAI_NONAME: " Name an address of this machine with --host.",
+}
 # Enough of a command line to know the program by.
 _MAX_COMMAND = 80
 
@@ -28,9 +36,10 @@ def listen(host: str, port: int) -> socket.socket:
         listening.listen(_BACKLOG)
     except OSError as error:
         listening.close()
+        taken = error.errno == errno.EADDRINUSE
+        by, advice = (_taken_by(port), _TAKEN) if taken else ("", _ADVICE.get(error.errno or 0, ""))
         raise ConfigurationError(
-            f"cannot listen on {host} port {port}: {error.strerror}{_taken_by(port)}. "
-            "Choose another port with --port, or end what runs there."
+            f"cannot listen on {host} port {port}: {error.strerror}{by}.{advice}"
         ) from error
     return listening
 

@@ -305,7 +305,9 @@ def bring_back(folder: Path, source: Path) -> int:
     """
     try:
         copy = _parsed(source)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise InvalidInput(f"{source} cannot be read: {error.strerror}") from error
+    except ValueError as error:
         raise InvalidInput(f"{source} is not a keyring") from error
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked(folder):

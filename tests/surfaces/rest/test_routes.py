@@ -15,6 +15,9 @@ pytestmark = pytest.mark.anyio
 
 async def test_it_lives_and_is_ready(served: Served) -> None:
     async with served.rest() as rest:
+        for path in ("/healthz", "/readyz"):
+            head = await rest.head(path)
+            assert (head.status_code, head.content) == (200, b"")
         alive = await rest.get("/healthz")
         ready = await rest.get("/readyz")
     assert (alive.status_code, alive.json()) == (200, {"status": "ok", "version": __version__})

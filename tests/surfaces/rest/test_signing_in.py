@@ -1,5 +1,6 @@
 """Signing in: a token for a cookie, which counts until the token ends or one signs out."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -112,9 +113,12 @@ async def test_a_session_outlives_a_restart_and_ends_after_a_month(
     assert cookie.token(value) is None
 
 
-async def test_a_wrong_token_is_refused_and_sets_nothing(serve: Serve) -> None:
+@pytest.mark.parametrize("token", ["mbt_guessed", "", "mbt_\ud800", "\x00"])
+async def test_a_wrong_token_is_refused_and_sets_nothing(serve: Serve, token: str) -> None:
     async with serve(require_token=True) as served, served.rest() as rest:
-        answer = await rest.post("/api/session", json={"token": "mbt_guessed"})
+        said = json.dumps({"token": token})
+        kind = {"content-type": "application/json"}
+        answer = await rest.post("/api/session", content=said, headers=kind)
         assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
         assert answer.headers["content-type"] == "application/problem+json"
         assert "set-cookie" not in answer.headers

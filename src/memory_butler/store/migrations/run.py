@@ -12,8 +12,9 @@ from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
-from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.store.schema import (
+    HEAD,
     LOCK,
     LOCK_TIMEOUT,
     OLDEST,
@@ -64,6 +65,11 @@ async def preview(admin_dsn: str, roles: Roles) -> Preview:
     if at is None:
         return Preview((), ())  # nothing is stored: it is new, or was taken away
     refuse_ancient(at)
+    if at > HEAD:
+        raise ConfigurationError(
+            f"the database is at revision {at}, and this version knows {HEAD}: "
+            "look with the version that it is of, or a later one"
+        )
     scripts = list(ScriptDirectory.from_config(alembic_config()).walk_revisions())
     pending = [one for one in reversed(scripts) if one.revision > at]
     steps = tuple(f"{one.revision}: {one.doc}" for one in pending)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.errors import InvalidInput, unwritable
 from memory_butler.files import replaced
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
+from memory_butler.surfaces.cli.exporting import apart_from_the_database
 from memory_butler.surfaces.cli.place import AsJson, Place, tell_unknown_tenant, with_memory
 from memory_butler.surfaces.cli.problems import complain
 
@@ -69,7 +70,15 @@ def audit(
     if export is not None:
         _export(place, export, accept=accept)
         return
-    found = with_memory(place, check)
+    _require_folder(checkpoint)
+    is_new = checkpoint is not None and not checkpoint.exists()
+    try:
+        found = with_memory(place, check)
+    except OSError as error:
+        raise unwritable(checkpoint, error) from None
+    if checkpoint is not None and is_new:
+        now = "the latest one is there now" if checkpoint.exists() else "none was written"
+        complain(f"There was no {checkpoint} to compare the log with; {now}.")
     print(json.dumps(asdict(found), indent=2) if as_json else shown(found))
     if found.breaks:
         raise typer.Exit(1)
@@ -94,20 +103,28 @@ def _export(place: Place, target: Path, *, accept: bool) -> None:
     from memory_butler.engine import sealing
 
     who = place.principal()
-    folder = target.absolute().parent
-    if not folder.is_dir():
-        raise InvalidInput(f"no such folder: {folder}")
-    with replaced(target.absolute()) as raw:
-        file = io.TextIOWrapper(raw, encoding="utf-8")
+    _require_folder(target)
+    try:
+        with replaced(target.absolute()) as raw:
+            file = io.TextIOWrapper(raw, encoding="utf-8")
 
-        async def write(memory: "Memory") -> int:
-            await tell_unknown_tenant(memory, place)
-            if accept:
-                await sealing.accept(memory, who.tenant)
-            return await sealing.export(memory, who, file)
+            async def write(memory: "Memory") -> int:
+                await tell_unknown_tenant(memory, place)
+                if accept:
+                    await sealing.accept(memory, who.tenant)
+                with apart_from_the_database(file) as output:
+                    return await sealing.export(memory, who, output)
 
-        count = with_memory(place, write)
-        file.detach()  # written out; `raw` stays open
+            count = with_memory(place, write)
+            file.detach()  # written out; `raw` stays open
+    except OSError as error:
+        raise unwritable(target, error) from None
     print(
         f"Wrote {counted(count, 'line')} to {target}. docs/audit.md says how to check them offline."
     )
+
+
+def _require_folder(file: Path | None) -> None:
+    """Raise `InvalidInput` where a file is to lie in a folder that is not there, or mistyped."""
+    if file is not None and not (folder := file.absolute().parent).is_dir():
+        raise InvalidInput(f"no such folder: {folder}")

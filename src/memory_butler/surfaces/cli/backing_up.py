@@ -112,7 +112,8 @@ def restore_backup(
     from memory_butler.engine.memory import utc_now
 
     if not source.is_file():
-        raise InvalidInput(f"no such file: {source}")
+        why = "is a folder; name the file in it" if source.is_dir() else "is not there"
+        raise InvalidInput(f"{source} {why}")
     done = complete(
         restore(
             place.settings(),

@@ -206,4 +206,6 @@ def _id(option: str, text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise InvalidInput(f"{option} {text[:60]!r} is not a whole id") from None
+        raise InvalidInput(
+            f"{option} {text[:60]!r} is not a whole id; what is erased for good is named in full"
+        ) from None

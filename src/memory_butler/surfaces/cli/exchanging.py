@@ -317,7 +317,13 @@ def _show(report: "Report", as_json: bool) -> None:
             (counts["refused"], "refused, because erased, undone, damaged or not allowed there"),
         ]
         said = ", ".join(f"{count:,} {what}" for count, what in told if count)
-        print(f"Facts and rules: {said}." if said else "Up to date.")
+        if report.others == 0:
+            print(
+                "No other installation has written into this folder yet; `memory-butler push` "
+                "there does."
+            )
+        else:
+            print(f"Facts and rules: {said}." if said else "Up to date.")
         if counts["conflicts"]:
             waiting = counted(counts["conflicts"], "conflict", "wait")
             complain(

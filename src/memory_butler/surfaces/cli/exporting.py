@@ -4,7 +4,7 @@ import gzip
 import io
 import os
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TextIO, cast
 
@@ -18,7 +18,9 @@ from memory_butler.surfaces.cli.progress import progress
 
 if TYPE_CHECKING:
     from collections import Counter
+    from collections.abc import Iterator
 
+    from memory_butler.engine.export import Output
     from memory_butler.vault.keyring import Keyring
 
 EXAMPLES = epilog(
@@ -66,6 +68,8 @@ def export(
     if path in STANDARD_OUTPUT:
         if keys is not None:
             raise InvalidInput("standard output is not encrypted: name a file, or add --plain")
+        if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding != "utf-8":
+            sys.stdout.reconfigure(encoding="utf-8")
         written = complete(_export(place, sys.stdout, vectors=not without_vectors))
         sys.stdout.flush()
     else:
@@ -134,8 +138,6 @@ class _NotWritten(Exception):
 
 
 class _Output:
-    """A file that is filled in a transaction of the database, and whose errors are not its own."""
-
     def __init__(self, file: TextIO) -> None:
         self._file = file
 
@@ -152,10 +154,16 @@ async def _export(place: Place, file: TextIO, *, vectors: bool) -> "Counter[str]
 
     async with open_memory(place.settings(), with_model=False, create=False) as memory:
         await tell_unknown_tenant(memory, place)
-        with progress("Exporting", "row") as told:
-            try:
-                return await export_all(
-                    memory, place.principal(), _Output(file), vectors=vectors, progress=told
-                )
-            except _NotWritten as failed:
-                raise failed.error from None
+        with progress("Exporting", "row") as told, apart_from_the_database(file) as output:
+            return await export_all(
+                memory, place.principal(), output, vectors=vectors, progress=told
+            )
+
+
+@contextmanager
+def apart_from_the_database(file: TextIO) -> "Iterator[Output]":
+    """A file that is filled in a transaction of the database, and whose errors are not its own."""
+    try:
+        yield _Output(file)
+    except _NotWritten as failed:
+        raise failed.error from None

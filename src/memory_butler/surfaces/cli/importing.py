@@ -6,8 +6,9 @@ import io
 import json
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
@@ -87,6 +88,7 @@ def import_(
     trust: Annotated[
         TrustName | None,
         typer.Option(
+            metavar="LEVEL",
             help="The most that anything in it is trusted, whatever it says of itself; imported "
             "when left out. An export of your own keeps its levels with user_said.",
         ),
@@ -100,16 +102,21 @@ def import_(
     """
     if format in (None, _OWN) and Path(path).is_file():
         _refuse_backup(Path(path))
-    if format in (None, _OWN) and path != "-" and _is_export(path, place):
-        if trust is None:
-            raise InvalidInput(
-                "say whose export this is: --trust user_said, if it is your own, keeps its levels "
-                "of trust; --trust imported trusts nothing in it further than that"
-            )
-        with _twice(path, place) as file:
-            _tell(complete(_restore(place, file, trust, wait=wait)), as_json)
-        return
-    with _opened(path, format, butler, place) as source:
+    with ExitStack() as stack:
+        own = None
+        if format in (None, _OWN) and (path == "-" or Path(path).is_file()):
+            own = stack.enter_context(_twice(path, place))
+            if _is_export(own, path):
+                if trust is None:
+                    raise InvalidInput(
+                        "say whose export this is: --trust user_said, if it is your own, keeps its "
+                        "levels of trust; --trust imported trusts nothing in it further than that"
+                    )
+                _tell(
+                    complete(_restore(place, own, _lines_in(own, path), trust, wait=wait)), as_json
+                )
+                return
+        source = stack.enter_context(_opened(path, format, butler, place, own))
         work = _import(
             place,
             source,
@@ -143,7 +150,10 @@ class _Source:
 
 
 @contextmanager
-def _opened(path: str, format: str | None, butler: str | None, place: Place) -> Iterator[_Source]:
+def _opened(
+    path: str, format: str | None, butler: str | None, place: Place, own: BinaryIO | None
+) -> Iterator[_Source]:
+    """What is imported; `own` is the file where it is open already."""
     from memory_butler.engine.import_format import read_lines
     from memory_butler.engine.importers.formats import detect, format_named, open_export
 
@@ -161,10 +171,8 @@ def _opened(path: str, format: str | None, butler: str | None, place: Place) -> 
         raise InvalidInput(
             "--butler is for other programs' formats; each line of our own format names its butler"
         )
-    with _twice(path, place) as file:
-        total = sum(1 for _ in file)
-        file.seek(0)
-        yield _Source(read_lines(file, tenant), total, "line")
+    with nullcontext(own) if own is not None else _twice(path, place) as file:
+        yield _Source(read_lines(file, tenant), _lines_in(file, path), "line")
 
 
 def _refuse_backup(path: Path) -> None:
@@ -175,24 +183,38 @@ def _refuse_backup(path: Path) -> None:
         raise InvalidInput(f"{path} is a backup: `memory-butler restore-backup` reads it")
 
 
-def _is_export(path: str, place: Place) -> bool:
+def _is_export(file: BinaryIO, path: str) -> bool:
     from memory_butler.engine.export import read_header
     from memory_butler.engine.import_format import MAX_LINE_BYTES
 
-    if not Path(path).is_file():
-        return False
-    with _twice(path, place) as file:
-        return read_header(file.readline(MAX_LINE_BYTES)) is not None
+    with _unpacked(path):
+        is_export = read_header(file.readline(MAX_LINE_BYTES)) is not None
+    file.seek(0)
+    return is_export
+
+
+def _lines_in(file: BinaryIO, path: str) -> int:
+    with _unpacked(path):
+        total = sum(1 for _ in file)
+    file.seek(0)
+    return total
+
+
+@contextmanager
+def _unpacked(path: str) -> Iterator[None]:
+    """Raise `InvalidInput` where a packed file, whose name ends in .gz, cannot be read."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise InvalidInput(f"{path} is no gzip file, or it is damaged or cut off") from None
 
 
 async def _restore(
-    place: Place, file: BinaryIO, trust: TrustName, *, wait: bool
+    place: Place, file: BinaryIO, total: int, trust: TrustName, *, wait: bool
 ) -> "RestoreReport":
     from memory_butler.engine.export import restore_all
     from memory_butler.engine.opening import open_memory
 
-    total = sum(1 for _ in file)
-    file.seek(0)
     async with open_memory(place.settings(), with_model=False) as memory:
         with progress("Restoring", "line") as told:
             report = await restore_all(
@@ -245,15 +267,16 @@ def _twice(path: str, place: Place) -> Iterator[BinaryIO]:
             f"{path} is not a regular file: a device or pipe may never end; pipe it into `-`"
         )
     try:
-        with _read(Path(path), place) as source:
-            if not source.seekable():
-                raise InvalidInput(f"{path} cannot be read twice; pipe it into `import -`")
-            yield source
+        source = _read(Path(path), place)
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         said = error.strerror
         if isinstance(error, IsADirectoryError):
             said = "it is a folder that holds nothing of a known format; name one with --format"
         raise InvalidInput(f"{path} cannot be read: {said}") from None
+    with source:
+        if not source.seekable():
+            raise InvalidInput(f"{path} cannot be read twice; pipe it into `import -`")
+        yield source
 
 
 def _read(path: Path, place: Place) -> BinaryIO:

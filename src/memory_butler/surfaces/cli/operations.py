@@ -219,6 +219,8 @@ def _help(described: "FieldInfo", words: tuple[str, ...], default: str | None = 
     shown = default if default is not None else described.default
     if default is None and (described.is_required() or shown in (None, False)):
         return said
+    if isinstance(shown, list):
+        shown = ", ".join(shown)
     return f"{said} [dim]\\[default: {shown}][/]"
 
 
@@ -273,7 +275,7 @@ def _input(
 ) -> "BaseModel":
     from pydantic import ValidationError
 
-    from memory_butler.engine.complaints import complaints
+    from memory_butler.engine.complaints import told
 
     fields = operation.input_model.model_fields
     values: dict[str, Any] = {}
@@ -281,7 +283,8 @@ def _input(
         if value is None or value is False:
             continue
         if get_origin(_kind(fields[name].annotation)) is dict:
-            value = _json(_option(name, named), value)
+            positional = fields[name].is_required() and name not in named.options
+            value = _json(name if positional else _option(name, named), value)
         elif _kind(fields[name].annotation) is datetime:
             option = _option(name, named)
             now = datetime.now(UTC)
@@ -295,7 +298,18 @@ def _input(
         checked: BaseModel = operation.input_model.model_validate(values)
         return checked
     except ValidationError as error:
-        raise InvalidInput(complaints(error, "input")) from None
+        found = error.errors(include_input=False, include_url=False)
+        for one in found:
+            one["loc"] = _typed(one["loc"], named)
+        raise InvalidInput(told(found, "input")) from None
+
+
+def _typed(place: tuple[int | str, ...], named: Named) -> tuple[int | str, ...]:
+    """Where a mistake is, as it was typed: an option that is called otherwise than its input."""
+    name = str(place[0]) if place else ""
+    is_renamed = name in named.options or name in _SINGULAR
+    # Of an option that is repeated none has a number.
+    return (_option(name, named),) if is_renamed else place
 
 
 def _chosen(name: str, annotation: Any, value: Any) -> Any:

@@ -1,5 +1,6 @@
 """What a person is told when a command fails, and the exit code."""
 
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from memory_butler.surfaces.errors import BY_CODE, mapping
 
 # After a signal, as shells have it: 128 and the signal's number.
 INTERRUPTED = 130
+CLOSED_PIPE = 141
 TERMINATED = 143
 
 # Of an import.
@@ -24,8 +26,11 @@ def reporting(*, debug: bool) -> Iterator[None]:
     """One line on standard error and the exit code of the error; a traceback with `debug`."""
     try:
         yield
-    except (typer.Exit, typer.Abort, typer.TyperException, BrokenPipeError):
-        raise  # Typer's own, which it shows itself; and a reader that has seen enough
+    except (typer.Exit, typer.Abort, typer.TyperException):
+        raise  # Typer's own, which it shows itself
+    except BrokenPipeError:
+        _discard_output(both=True)  # standard error may be the one, as by `2>&1 | head -1`
+        code = CLOSED_PIPE
     except MemoryButlerError as error:
         if debug:
             traceback.print_exc()
@@ -53,6 +58,50 @@ def reporting(*, debug: bool) -> Iterator[None]:
     raise SystemExit(code)
 
 
+@contextmanager
+def written_out() -> Iterator[None]:
+    """What the block printed is written out before it exits; where that fails, the code says so.
+
+    A reader that has seen enough, as `head` has, ends it without a word.
+    """
+    given = sys.stdout, _output()
+    try:
+        yield
+    except SystemExit as end:
+        # Typer and rich put something else in the place of a pipe that was closed, and end with 1.
+        if end.code == BY_CODE["internal"].exit_code and (sys.stdout, _output()) != given:
+            raise SystemExit(CLOSED_PIPE) from None
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _discard_output()
+            raise SystemExit(CLOSED_PIPE) from None
+        except OSError as error:
+            _discard_output()
+            if not end.code:
+                complain(f"error: {error.strerror}")
+                raise SystemExit(BY_CODE["unavailable"].exit_code) from None
+        raise
+
+
+def _output() -> tuple[int, int] | None:
+    """Which file standard output is; None where it is none of the system's."""
+    try:
+        found = os.fstat(sys.stdout.fileno())
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _discard_output(*, both: bool = False) -> None:
+    """Print to nowhere from now on, so that Python's last flush has no error to tell."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    if both:
+        os.dup2(null, sys.stderr.fileno())
+    os.close(null)
+
+
 def complain(message: str) -> None:
     """One line on standard error."""
     print(" ".join(message.split()), file=sys.stderr)
@@ -61,5 +110,9 @@ def complain(message: str) -> None:
 def exit_codes() -> list[tuple[int, str]]:
     """Every exit code and what it means, in order."""
     known = {one.exit_code: one.title for one in BY_CODE.values()}
-    signals = {INTERRUPTED: "Interrupted (Ctrl-C)", TERMINATED: "Terminated (SIGTERM)"}
+    signals = {
+        INTERRUPTED: "Interrupted (Ctrl-C)",
+        CLOSED_PIPE: "Standard output was closed (SIGPIPE)",
+        TERMINATED: "Terminated (SIGTERM)",
+    }
     return sorted(({0: "Done", 2: "Wrong usage"} | known | signals).items())

@@ -25,13 +25,16 @@ An input of `-` reads the text from standard input. A TIME is ISO 8601, or words
 `3 days ago`, `16 November 2026`. Without a time zone it is in UTC; a day means its beginning. Words
 of an input may be written with hyphens: `run decay-sweep`. Where a memory, an entity, a context, an
 event, a run or a token is named, the first 8 or more characters of its ID are enough if no other ID
-begins so.
+begins so; `erase` takes whole IDs alone.
 
 With `--json` a command prints exactly the answer of REST, and nothing else, on standard output;
 whatever else there is to say goes to standard error. A group alone lists: `facts` is `facts list`.
 """
 
-_SHARED_INTRO = "These options belong to every command but `version`:\n"
+_SHARED_INTRO = """\
+These options belong to every command but `version`, `verify` and `demo`; `--tenant` to those that
+are about one tenant.
+"""
 
 _CODES_INTRO = """\
 ## Exit codes
@@ -156,7 +159,7 @@ def _meaning(option: TyperOption) -> str:
     default = option.default
     if option.required:
         return f"{said} Required."
-    if default is None or option.is_flag or "[default:" in said:
+    if default in (None, "") or option.is_flag or "[default:" in said:
         return said
     return f"{said} [default: {default}]"
 

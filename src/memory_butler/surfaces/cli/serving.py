@@ -110,6 +110,8 @@ def run_server(server: Coroutine[Any, Any, None]) -> None:
     """On libuv's loop, which takes a tenth less of the processor for a call."""
     import uvloop
 
+    # Until the server itself listens for it, SIGTERM is Ctrl-C: what was started by then is closed.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     uvloop.run(server)
 
 

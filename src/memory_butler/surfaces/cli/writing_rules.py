@@ -32,7 +32,10 @@ def write_rules(
         typer.Option(metavar="NAME", help="With the rules of this butler, beside those of all."),
     ] = None,
     limit: Annotated[
-        int, typer.Option(min=1, max=200, help="How many rules; the most effective ones.")
+        int,
+        typer.Option(
+            metavar="NUMBER", min=1, max=200, help="How many rules; the most effective ones."
+        ),
     ] = 50,
     check: Annotated[
         bool,

@@ -56,6 +56,8 @@ class Ready(BaseModel):
 def add_health(app: FastAPI, memory: Memory) -> None:
     """Add what tells whether the server lives, and nothing else."""
 
+    # Monitors and `curl -I` ask for the head alone; the framework leaves the body out.
+    @app.head("/healthz", include_in_schema=False)
     @app.get(
         "/healthz",
         summary="Whether the process lives",
@@ -65,6 +67,7 @@ def add_health(app: FastAPI, memory: Memory) -> None:
     async def healthz() -> Alive:
         return Alive()
 
+    @app.head("/readyz", include_in_schema=False)
     @app.get(
         "/readyz",
         summary="Whether requests can be served",

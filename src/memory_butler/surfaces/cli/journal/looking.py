@@ -143,7 +143,9 @@ def recall(
 def search(
     place: Place,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="Some words, or a question.")],
-    limit: Annotated[int, typer.Option(min=1, max=50, help="How many messages at most.")] = 5,
+    limit: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, max=50, help="How many messages at most.")
+    ] = 5,
     whose: Whose = DEFAULT,
     known_at: KnownAt = None,
     as_json: AsJson = False,
