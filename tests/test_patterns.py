@@ -60,6 +60,8 @@ _IN_PLACE = {
     "integrations/toml_table.py": "a configuration file of the user's own, by a command",
     "journal/due.py": "cut to 400 characters before",
     "journal/clocks.py": "as in due.py, which hands it the text",
+    "journal/german.py": "as in due.py, which hands it the text",
+    "journal/conversation.py": "anchored at the beginning of a reply: each run is read once",
     "journal/days.py": "as in due.py, which hands it the text",
     "journal/dateparsing.py": "as in due.py, which hands it the text",
     "journal/words.py": "one word at a time",
