@@ -24,7 +24,7 @@ PHRASES: Final = {
     r"com(?:e|es|ing) into being": "is created",
     r"whom (?:does )?a name (?:may )?means?": "the entity that a name refers to",
     r"likeliest": "best match",
-    r"half an emoji": "an unpaired surrogate",
+    r"half an? (?:emoji|character)": "an unpaired surrogate",
     r"that trying again would not mend": "permanent failure",
     r"mend(?:s|ed|ing)?": "fix",
     r"to its maker|tells its maker": "telemetry",

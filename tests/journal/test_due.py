@@ -25,6 +25,7 @@ def local(moment: datetime | None, policy: JournalPolicy = BERLIN) -> str | None
         ("call mum on friday at 5pm", "2026-03-06T17:00:00+01:00"),
         ("organize desk by tuesday", "2026-03-10T23:59:59+01:00"),
         ("dentist on march 12 2026 at 10:30", "2026-03-12T10:30:00+01:00"),
+        ("lunch tomorrow at quarter to one", "2026-03-05T12:45:00+01:00"),
         ("pay rent on the 1st", "2026-04-01T23:59:59+02:00"),
         ("water the plants in 3 days", "2026-03-07T23:59:59+01:00"),
         ("meeting at 9am", "2026-03-05T09:00:00+01:00"),

@@ -208,3 +208,16 @@ async def test_a_bug_is_told_as_one_without_its_details(
         refusal = await client.refusal("memory_get", memory_type="fact", memory_id=str(uuid4()))
         assert refusal.startswith("internal: ")
         assert "geheim" not in refusal
+
+
+async def test_an_answer_that_does_not_fit_its_shape_is_a_bug_and_no_mistake_of_the_caller(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def misshapen(*_: Any, **__: Any) -> dict[str, str]:
+        return {"subject": "geheim"}
+
+    monkeypatch.setattr("memory_butler.operations.curation.get_memory", misshapen)
+    async with served.mcp() as client:
+        refusal = await client.refusal("memory_get", memory_type="fact", memory_id=str(uuid4()))
+        assert refusal.startswith("internal: ")
+        assert "geheim" not in refusal

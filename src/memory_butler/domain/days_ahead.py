@@ -1,6 +1,6 @@
 """The days to come that a question is about: "tomorrow", "next week", "on Friday", "on 3 December".
 
-English only, as `periods.py`, which knows the stretches of time of before. Weeks begin on Monday.
+English only, like `periods.py`, which reads days of the past. Weeks begin on Monday.
 """
 
 import re

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from memory_butler.domain.elapsed import days_since
 from memory_butler.domain.errors import InvalidInput
@@ -120,17 +120,22 @@ def composite(
     )
 
 
-def first_with_shares(
-    ordered: Sequence[One], limit: int, *shares: tuple[float, Callable[[One], bool]]
-) -> list[One]:
-    """The first `limit` in their order; of each share, the places are kept for what it picks.
+class Share(NamedTuple, Generic[One]):
+    """A part of all places, 0.0 to 1.0, that is kept for what it picks."""
+
+    of: float
+    picks: Callable[[One], bool]
+
+
+def first_with_shares(ordered: Sequence[One], limit: int, *shares: Share[One]) -> list[One]:
+    """The first `limit` in their order, with the places that the shares keep; the first one first.
 
     Places of a share that are not taken go to the others (C-116).
     """
     kept: list[int] = []
-    for share, is_of in shares:
-        places = (at for at, one in enumerate(ordered) if at not in kept and is_of(one))
-        kept += islice(places, math.floor(limit * share))
+    for share in shares:
+        places = (at for at, one in enumerate(ordered) if at not in kept and share.picks(one))
+        kept += islice(places, math.floor(limit * share.of))
     others = [place for place in range(len(ordered)) if place not in kept]
     return [ordered[place] for place in sorted([*kept, *others][:limit])]
 

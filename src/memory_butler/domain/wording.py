@@ -6,10 +6,11 @@ Otherwise it begins with the configurations of PostgreSQL that fit it, between t
 """
 
 import re
-from calendar import month_name
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Final
+
+from memory_butler.domain.written_dates import MONTHS
 
 # White space to `preprocess_text`, which leaves none: so no text can bring a mark of its own.
 MARK: Final = "\x1f"
@@ -91,7 +92,8 @@ def spelled_dates(text: str) -> str:
 
 
 def _in_words(date: re.Match[str]) -> str:
-    return f"{int(date['day'])} {month_name[int(date['month'])]} {date['year'] or ''}".rstrip()
+    month = MONTHS[int(date["month"]) - 1].capitalize()
+    return f"{int(date['day'])} {month} {date['year'] or ''}".rstrip()
 
 
 def _parts(token: str) -> Iterator[str]:

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import assert_never
 from uuid import UUID
 
-from memory_butler.domain import scoring
 from memory_butler.domain.context import (
     AssembledContext,
     BlockChange,
@@ -22,6 +21,7 @@ from memory_butler.domain.context import (
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import without_fillers
+from memory_butler.domain.scoring import Share, first_with_shares
 from memory_butler.domain.trust import Trust
 from memory_butler.engine import inputs, receipts
 from memory_butler.engine.conflicts import alike_to, statement_of
@@ -254,8 +254,10 @@ async def _draw(
     lines = _lines(memory, in_block.values(), now)
     room = lines.of({hit.row["id"] for hit in distinct}).within(int(ROOM_SHARE * budget))
     taken = set(room.included)
-    rules = memory.config.retrieval.rules_share, lambda one: one.memory_type == "rule"
-    best = scoring.first_with_shares(distinct, limit, rules)
+    rules: Share[Hit] = Share(
+        memory.config.retrieval.rules_share, lambda one: one.memory_type == "rule"
+    )
+    best = first_with_shares(distinct, limit, rules)
     taken.update(hit.row["id"] for hit in best)
     taken.update(hit.row["id"] for hit in distinct if _matters(hit))
     missed = [hit for hit in distinct if hit.row["id"] not in taken][:NEAR_MISSES]

@@ -283,7 +283,7 @@ async def _matches(
     totals = {id: one.total for id, one in scores.items()}
     best = max(totals.values(), default=0.0) or 1.0
     borne = {} if looked is None else looked[1]
-    about_named = {id for id, one in borne.items() if one.named or one.about_named}
+    about_named = {id for id, one in borne.items() if one.named or one.subject_named}
     matched = []
     for memory_type, some in found.items():
         for one, rrf, semantic_rank, keyword_rank in _fused(some, asked.depth):

@@ -13,6 +13,7 @@ from memory_butler.domain.confidence import effective_confidence
 from memory_butler.domain.facts import lifecycle_state
 from memory_butler.domain.links import MEMORY_TYPES, MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.scoring import Share, first_with_shares
 from memory_butler.engine import inputs
 from memory_butler.engine.matching import (
     Match,
@@ -35,7 +36,7 @@ from memory_butler.telemetry.tracing import span
 MATTERS_FROM: Final = 8.0  # of the importance; that of the query weightiest_facts, too
 # So much of a recall is kept for what matters most of whom it names: ten lines nearer to "a table
 # for two" must not hide the guest's allergy.
-VITAL_SHARE: Final = 0.3
+NAMED_SHARE: Final = 0.3
 RECALLED_TYPES: tuple[MemoryType, ...] = ("fact", "rule")  # what has a confidence (C-41)
 
 
@@ -191,11 +192,11 @@ async def recall(
         return _Judged(match, order, score.rank_score, score.confidence, score)
 
     def cut(ordered: Sequence[_Judged]) -> list[_Judged]:
-        best = scoring.first_with_shares(
+        best = first_with_shares(
             ordered,
             limit,
-            (VITAL_SHARE, lambda one: _is_vital(one.match)),
-            (memory.config.retrieval.rules_share, lambda one: one.match.memory_type == "rule"),
+            Share(NAMED_SHARE, lambda one: _matters_most_and_is_named(one.match)),
+            Share(memory.config.retrieval.rules_share, lambda one: one.match.memory_type == "rule"),
         )
         if not weighty:
             return best
@@ -214,7 +215,7 @@ def matters_most(importance: float | None) -> bool:
     return importance is not None and importance >= MATTERS_FROM
 
 
-def _is_vital(match: Match) -> bool:
+def _matters_most_and_is_named(match: Match) -> bool:
     """Whether it matters most, and is about somebody or something that the question names."""
     return match.about_named and matters_most(match.found.importance)
 

@@ -11,8 +11,8 @@ from memory_butler.inference import languages
 from memory_butler.inference.languages import NONE, Spoken
 from memory_butler.store.languages import sampled
 
-# A sample holds the longer the larger it is: for each of its memories so long. A new store soon has
-# others; of a large one the sample, by the first ids, changes little.
+# A sample is kept for so long for each of its memories: a small store soon changes; in a large one
+# the first ids, and so the sample, hardly do.
 SECONDS_EACH: Final = 10.0
 MOST_TENANTS: Final = 1_000
 

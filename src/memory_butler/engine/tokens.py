@@ -140,5 +140,5 @@ class Authenticator:
 
 def _hash(token: str) -> bytes:
     # The token has 256 random bits: a plain hash cannot be searched backwards, and needs no salt.
-    # Half a character, which JSON can spell, is in no token that was made.
+    # JSON can spell an unpaired surrogate; no token has one.
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

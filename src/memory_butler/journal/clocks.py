@@ -29,7 +29,11 @@ _JOIN: Final = re.compile(r",?\s*(?:(?:at|by|before|until|on)\b|@)?\s*", re.IGNO
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A time of day in a text; `half` is "am", "pm" or None, `alone`: surely one without a day."""
+    """A time of day in a text; an `hour` of 24 is the end of the day.
+
+    `half`: "exact" where the half of the day is known, else None. `alone`: surely a time without a
+    day.
+    """
 
     start: int
     end: int
@@ -116,7 +120,7 @@ def _clock(match: Match) -> Clock | None:
     minute = int(given.get("minute") or 0)
     if past := given.get("past"):
         minute = _PAST[past.lower()]
-        hour, minute = (hour - 1, 45) if minute < 0 else (hour, minute)
+        hour, minute = (hour - 1 or 12, 45) if minute < 0 else (hour, minute)
     half = (given.get("half") or "").lower().replace(".", "") or None
     if half is not None:
         if not 0 <= hour <= 12:

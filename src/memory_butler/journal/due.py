@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import chain
 from typing import Final
 
+from memory_butler.domain.periods import Period
 from memory_butler.journal import german
 from memory_butler.journal.clocks import (
     LISTED,
@@ -66,18 +67,6 @@ _BEFORE_CLOCK = re.compile(r"^(?:at|by|until|till|before|@)\s*", re.IGNORECASE)
 
 # "On" and "by" before a day, in other languages.
 _ON_DAY: Final = re.compile(r"^(?:am|den|dem|bis|zum|le|au|el|al|il|em|no|op|på)\s+", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """From `start` up to, but not including, `end`; both UTC."""
-
-    start: datetime
-    end: datetime
-
-    def holds(self, moment: datetime | None) -> bool:
-        """Whether a due date lies in it."""
-        return moment is not None and self.start <= moment < self.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +195,7 @@ def _told(one: Clock, text: str) -> str:
     return _BEFORE_CLOCK.sub("", text[one.start : one.end]) + when
 
 
-def window(phrase: str, now: datetime, policy: JournalPolicy) -> Window | None:
+def window(phrase: str, now: datetime, policy: JournalPolicy) -> Period | None:
     """The span that `phrase` names, in whole local days; None where it is no date (C-101).
 
     "next tuesday" is that calendar day, "next week" the seven days from Monday, "next month" the
@@ -219,7 +208,7 @@ def window(phrase: str, now: datetime, policy: JournalPolicy) -> Window | None:
     if found is None:
         return None
     start = min(found.start, base) if found.up_to else found.start
-    return Window(midnight(start).astimezone(UTC), midnight(found.end - SECOND, 1).astimezone(UTC))
+    return Period(midnight(start).astimezone(UTC), midnight(found.end - SECOND, 1).astimezone(UTC))
 
 
 def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) -> Found | None:

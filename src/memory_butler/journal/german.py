@@ -131,15 +131,13 @@ def _clock(match: Match) -> Clock | None:
     minute = int(given.get("minute") or given.get("after") or 0)
     if fraction := given.get("fraction"):
         minute = _FRACTIONS[re.sub(r"\s+", " ", fraction.lower())]
-        hour, minute = (hour - 1, 60 + minute) if minute < 0 else (hour, minute)
-    if hour > 24 or minute > 59:
+        hour, minute = (hour - 1 or 12, 60 + minute) if minute < 0 else (hour, minute)
+    if (hour, minute) > (24, 0) or minute > 59:
         return None
     # "9 Uhr" is in the morning, unless somebody speaks of an evening; "3 Uhr" is seldom at night.
     is_morning = given.get("uhr") and 7 <= hour <= 12 and not _LATE.search(match.string)
     exact = hour > 12 or hour == 0 or said.startswith("0") or given.get("minute") or is_morning
-    return Clock(
-        match.start(), match.end(), hour % 24, minute, "exact" if exact else None, None, True
-    )
+    return Clock(match.start(), match.end(), hour, minute, "exact" if exact else None, None, True)
 
 
 @cache

@@ -70,6 +70,8 @@ async def _consolidate(
 def _shown(report: Report) -> RunConsolidationOutput:
     return RunConsolidationOutput.copy_of(
         report,
+        left=report.left,
+        errors=report.errors,
         episodes=sum(report.waiting.values()),
         groups=report.waiting,
         consolidated=[ConsolidatedGroup.copy_of(one, one.usage) for one in report.groups],

@@ -193,6 +193,7 @@ def shown(actor: str | None, reading: Reading, policy: JournalPolicy) -> list[Sh
 def item_view(item: Item, *, secrets: bool) -> WorkingItem:
     """An item of whatever status; the text of a secret only where `secrets`."""
     if item.type == "secret" and not secrets:
+        # A new field of an item that holds text must be blanked here, too.
         item = replace(item, content=WITHHELD, subject=None)
     return WorkingItem.copy_of(item)
 

@@ -58,7 +58,7 @@ class CreateTokenInput(Input):
     name: str = Field(description="Who or what it is for; the actor in events.")
     scopes: list[Scope] = Field(["read", "write"], min_length=1, description="What it allows.")
     days: float | None = Field(
-        None, gt=0, le=36_500, description="How many days it is good; for ever when left out."
+        None, gt=0, le=36_500, description="Days until it expires; never when left out."
     )
 
 

@@ -171,10 +171,12 @@ class Output(BaseModel):
 
     @classmethod
     def copy_of(cls, *found: object, **more: Any) -> Self:
-        """What the engine found, field by field of the same name; the first that has one gives it.
+        """Copy fields by name from what the engine found; the first object that has one gives it.
+
+        Every field of the same name is published, and must mean the same on both sides.
 
         Args:
-            more: fields that it lacks, or that callers see otherwise.
+            more: fields that no object has, or whose value differs for callers.
         """
         same = {
             name: getattr(one, name)

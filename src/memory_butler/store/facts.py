@@ -90,12 +90,10 @@ async def lock_key(tx: Transaction, key: FactKey) -> None:
     await tx.connection.execute(SQL["lock_key"], key.lock_id(tx.tenant))
 
 
-async def lock_keys(tx: Transaction, keys: Iterable[FactKey]) -> list[FactKey]:
-    """Lock several keys, in order, as every writer does (C-21); the keys in that order."""
-    ordered = sorted(keys, key=lambda one: one.lock_id(tx.tenant))
-    for key in ordered:
+async def lock_keys(tx: Transaction, keys: Iterable[FactKey]) -> None:
+    """Lock several keys, in the order in which every writer locks (C-21)."""
+    for key in sorted(keys, key=lambda one: one.lock_id(tx.tenant)):
         await lock_key(tx, key)
-    return ordered
 
 
 async def try_lock_key(tx: Transaction, key: FactKey) -> bool:

@@ -12,5 +12,5 @@ _READ: Final = 200  # characters of each
 
 
 async def sampled(tx: Transaction) -> list[str]:
-    """How some memories begin, `SAMPLED` at most: of the same store the same."""
+    """The beginnings of at most `SAMPLED` memories; the same ones while the store is unchanged."""
     return [said for (said,) in await tx.fetch(SQL["sampled"], _READ, SAMPLED)]

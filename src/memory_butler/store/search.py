@@ -288,7 +288,7 @@ class Borne(NamedTuple):
     """How a candidate bears on a question: its cosine to it, and which of its words it has.
 
     `length` counts the different words of its text; `named` says that the question names its
-    entity, `about_named` its subject. `speaker` said it, it `asks` if it holds a question, and it
+    entity, `subject_named` its subject. `speaker` said it, it `asks` if it holds a question, and it
     is `of_self` if it is about its speaker; of an episode alone. `coded` says that it has one of
     the question's codes.
     """
@@ -298,7 +298,7 @@ class Borne(NamedTuple):
     coded: bool
     length: int
     named: bool
-    about_named: bool
+    subject_named: bool
     happened_at: datetime | None
     speaker: str | None
     asks: bool
@@ -380,7 +380,7 @@ async def bearings(
             row["coded"],
             row["length"],
             row["named"],
-            row["about_named"],
+            row["subject_named"],
             row["happened_at"],
             row["speaker"],
             row["asks"],

@@ -80,7 +80,7 @@ m.id, CASE WHEN $9::integer IS NULL OR m.embedding_version_id = $9::integer
 SELECT 'episode' AS memory_type, {bearing}, m.speaker, 
        strpos(m.content, '?') > 0 OR strpos(m.content, '？') > 0 OR strpos(m.content, '؟') > 0 AS asks,
        left(m.content, 500) ~ $10::text AS of_self,
-       false AS named, false AS about_named, m.occurred_at AS happened_at
+       false AS named, false AS subject_named, m.occurred_at AS happened_at
 FROM a
 CROSS JOIN (
     SELECT {around} FROM (
@@ -98,7 +98,7 @@ JOIN episodes m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 SELECT 'fact' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
        $10::text IS NULL AS of_self,
        coalesce(m.entity_id = ANY (a.entities), false) AS named,
-       coalesce(lower(m.subject) = ANY ($4::text[]), false) AS about_named, m.valid_from AS happened_at
+       coalesce(lower(m.subject) = ANY ($4::text[]), false) AS subject_named, m.valid_from AS happened_at
 FROM a
 CROSS JOIN (
     SELECT {around} FROM (
@@ -115,7 +115,7 @@ JOIN facts m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 -- `of_self` is always false here, and $7 never NULL: each statement must use every parameter.
 {asked}
 SELECT 'rule' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
-       $10::text IS NULL AS of_self, false AS named, false AS about_named, NULL::timestamptz AS happened_at
+       $10::text IS NULL AS of_self, false AS named, false AS subject_named, NULL::timestamptz AS happened_at
 FROM a
 CROSS JOIN (
     SELECT {around} FROM (

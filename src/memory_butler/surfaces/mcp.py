@@ -159,9 +159,10 @@ async def answer(
     """
     try:
         given = operation.input_model.model_validate(arguments)
-        output = await call(operation, memory, principal, given)
     except ValidationError as error:
         return _refusal(f"invalid_input: {complaints(error, 'input')}")
+    try:
+        output = await call(operation, memory, principal, given)
     except MemoryButlerError as error:
         return _refusal(f"{error.code}: {error}")
     except Exception:
