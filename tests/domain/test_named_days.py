@@ -36,6 +36,7 @@ SURELY = [
     ("bills of next month", "2026-12-01", "2026-12-31"),
     ("What happens in three days?", "2026-11-28", "2026-11-28"),
     ("Where are we in two weeks' time?", "2026-12-06", "2026-12-12"),
+    ("How many appointments do I have in 3 days?", "2026-11-28", "2026-11-28"),
     ("birthdays in the next two weeks", "2026-11-25", "2026-12-09"),
     ("in the next few days", "2026-11-25", "2026-11-28"),
     ("What's coming up?", "2026-11-25", "2026-12-09"),

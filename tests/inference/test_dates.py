@@ -147,6 +147,14 @@ async def test_how_much_there_is_in_a_week_is_about_none(question: str) -> None:
     assert days_ahead(await in_english(question), NOW.date(), is_foreign=True) is None
 
 
+async def test_an_article_without_a_unit_of_time_hides_no_date() -> None:
+    for question in (
+        "Wie viele Gäste kommen am 12. Dezember in einem Bus?",
+        "Combien de nuits en juillet dans un hôtel ?",
+    ):
+        assert await in_english(question) != question
+
+
 async def test_months_have_names_in_the_language_of_a_question() -> None:
     assert (await calendar_of("Was steht nächste Woche an?"))["dezember"] == "december"
     assert (await calendar_of("Qu'est-ce qui est prévu demain ?"))["décembre"] == "december"

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory_butler.journal.due import due_date, schedule, window
+from memory_butler.journal.due import due_date, schedule, undated, window
 from memory_butler.journal.items import Item
 from memory_butler.journal.lifecycle import match
 from memory_butler.journal.live import LiveJournal
@@ -106,6 +106,12 @@ PHRASES: list[tuple[str, str | None]] = [
     ("um drei bei Lea sein", "2026-03-04T15:00"),
     ("um 17 Uhr Tee trinken", "2026-03-04T17:00"),
     ("Freitag um 24 Uhr abgeben", "2026-03-06"),
+    ("Sonnabend um 9 Uhr Markt", "2026-03-07T09:00"),
+    ("Heiligabend um 10 Uhr Baum schmücken", "2026-12-24T10:00"),
+    ("vergiss nicht am Freitag die Miete zu zahlen", "2026-03-06"),
+    ("vergiss nicht morgen den Müll rauszubringen", "2026-03-05"),
+    ("Nächsten Mittwoch Oma besuchen", "2026-03-11"),
+    ("Kommenden Mittwoch Oma besuchen", "2026-03-11"),
     ("um halb drei Friseur", "2026-03-04T14:30"),
     ("um Viertel nach 4 Kind abholen", "2026-03-04T16:15"),
     ("morgen um dreiviertel acht los", "2026-03-05T07:45"),
@@ -192,3 +198,12 @@ def test_a_german_plan_is_ended_by_what_it_is_about() -> None:
     ]
     found = match(Command("plan", "done", "zum Zahnarzt gehen"), plans, BOTH)
     assert found.item is plans[0]
+
+
+def test_words_after_a_date_that_both_languages_read_are_kept() -> None:
+    for text, left in (
+        ("am 3.4.2027 Reifen wechseln", "Reifen wechseln"),
+        ("am Freitag um 15:30 Zahnarzt", "Zahnarzt"),
+        ("Zahnarzt am Freitag um 15:30 Uhr in Mitte", "Zahnarzt in Mitte"),
+    ):
+        assert " ".join(undated(text, ("en", "de")).split()) == left

@@ -14,6 +14,7 @@ from memory_butler.journal.lifecycle import (
     STATUS_TRANSITIONS,
     Phase,
     arrive,
+    is_same_plan,
     likeness,
     match,
     mentioned,
@@ -181,6 +182,38 @@ def test_a_desc_of_another_subject_is_no_retag() -> None:
     old = item(1, "desc", "likes tea", subject="ada")
     assert arrive(Remember("desc", "likes tea", subject="bo"), [old]).refresh is None
     assert arrive(Remember("desc", "likes tea", subject="ada"), [old]).refresh == old
+
+
+DUE = datetime(2026, 3, 5, 22, 59, 59, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("dentist on friday at 3pm", "the dentist, friday at 3pm"),
+        ("call my mum tomorrow", "call your mum tomorrow"),
+        ("put the bins out on friday", "put out the bins friday"),
+    ],
+)
+def test_a_plan_of_which_both_sides_tell_is_one(one: str, other: str) -> None:
+    assert is_same_plan((one, DUE), (other, DUE))
+    assert not is_same_plan((one, DUE), (other, DUE + timedelta(hours=1)))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("call him tomorrow", "call her tomorrow"),
+        ("turn the heating on tomorrow", "turn the heating off tomorrow"),
+        ("put the bins out on friday", "put the bins in on friday"),
+        ("check in friday", "check out friday"),
+        ("call Ada tomorrow", "do not call Ada tomorrow"),
+    ],
+)
+def test_plans_that_differ_in_a_small_word_alone_are_two(one: str, other: str) -> None:
+    assert not is_same_plan((one, DUE), (other, DUE))
+    old = item(1, "plan", one, due=DUE)
+    assert arrive(Remember("plan", other), [old], DUE).refresh is None
 
 
 @pytest.mark.requirement("JSCH-07")

@@ -39,7 +39,7 @@ _PAST: Final = re.compile(
 _NO_PLAN: Final = re.compile(
     r"^\W*(?:see|talk to|speak to|catch) (?:you|ya|u)\b|\b(?:date|day|time) is (?:it|today)\b"
     r"|['’]s date\b|\bweather\b|\bforecast\b"
-    rf"|\bhow (?:many|much|often|long|far|fast)\b.{{1,300}}\bin {COUNT} (?:day|week|month)s?\b"
+    r"|\bhow (?:many|much|often|long|far|fast)\b.{1,300}\bin (?:an?|one) (?:day|week|month)\b"
 )
 
 

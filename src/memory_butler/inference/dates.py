@@ -65,7 +65,9 @@ _ALONE: Final = re.compile(r"(?<![\w.])(?<!\d )(?<!\d\. )[^\W\d_]{1,3}\b")
 _RATE: Final = re.compile(
     r"\b(?:wie\s?viele?|wie (?:oft|lange)|combien|cu[aá]nt[ao]s?|quant[aeio]s?"
     r"|hoe(?:veel| vaak| lang)|hur (?:många|mycket|ofta|länge))\b.{1,300}"
-    r"\b(?:in|dans|en|em|på|i) (?:eine[mr]|une?|una|uma?|een|ett|en)\b",
+    r"\b(?:in|dans|en|em|på|i) (?:eine[mr]|une?|una|uma?|een|ett|en) (?:stunde|tag|woche|monat|jahr"
+    r"|heure|jour|semaine|mois|an|année|hora|d[ií]a|semana|mes|mês|a[nñ]o|ora|giorno|settimana|mese"
+    r"|anno|uur|dag|week|maand|jaar|timme|vecka|månad|år)s?\b",
     re.IGNORECASE,
 )
 

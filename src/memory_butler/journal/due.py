@@ -140,6 +140,10 @@ def in_zone(due: datetime, zone: tzinfo) -> datetime:
     return day.replace(tzinfo=zone).astimezone(UTC)
 
 
+# What stands between a plan and its date: "dentist on Friday", "zum Arzt am Freitag".
+_LEADS: Final = re.compile(r"\b(?:on|at|by|in|for|until|from|am|um|bis|zum|vor)\s*$", re.IGNORECASE)
+
+
 def undated(text: str, languages: Sequence[str] = ("en",)) -> str:
     """A text without its dates and times of day in English and German, as far as these are among
     `languages`: they do not say what it is about."""
@@ -151,9 +155,13 @@ def undated(text: str, languages: Sequence[str] = ("en",)) -> str:
     if "de" in languages:
         spans += [match.span() for match, _ in german.found_in(searched)]
         spans += [(one.start, one.end) for one in german.times_of_day(searched)]
-    for start, end in sorted(spans, reverse=True):
-        text = f"{text[:start]} {text[end:]}"
-    return text
+    left, at = "", 0
+    # Both languages may have read the same words: what is cut already is not cut again.
+    for start, end in sorted(spans):
+        if start >= at:
+            left += _LEADS.sub("", text[at:start]) + " "
+        at = max(at, end)
+    return left + text[at:]
 
 
 def times_left_out(text: str, due: datetime) -> list[str]:
@@ -356,7 +364,8 @@ def _is_offset(start: int, text: str, offsets: list[Match]) -> bool:
 
 # Words that tell which half of a day an hour means.
 _LATE: Final = re.compile(
-    r"\b(?:tonight|evening|night|afternoon|dinner|supper)\b|(?:abend|nachmittag)s?\b|\bnachts?\b",
+    r"\b(?:tonight|evening|night|afternoon|dinner|supper)\b"
+    r"|(?<!sonn)(?<!heilig)(?<!feier)abends?\b|nachmittags?\b|\bnachts?\b",
     re.IGNORECASE,
 )
 _EARLY: Final = re.compile(

@@ -72,7 +72,7 @@ _THIS_OR_NEXT = r"(?P<which>nächste|kommende|diese)[nmrs]?"
 # Before a day that was, begins then or is not meant.
 _NOT_BEFORE: Final = re.compile(
     r"\b(?:(?:seit|nach|ab|von|vom|letzte[nrs]?|vergangene[nrs]?)(?:\s+(?:dem|den))?"
-    r"|(?:nicht|außer|statt)(?:\s+am)?)\s+$",
+    r"|(?:(?<!vergiss )(?<!vergesst )nicht|außer|statt)(?:\s+am)?)\s+$",
     re.IGNORECASE,
 )
 _BEFORE: Final = re.compile(r"\bvor\s+(?:(?:dem|der)\s+)?$", re.IGNORECASE)
@@ -83,7 +83,10 @@ _NUMBERED: Final = re.compile(
 )
 _SPOKEN: Final = "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split()
 _HOUR = rf"(?P<hour>\d{{1,2}}|eins|{'|'.join(_SPOKEN)})"
-_LATE: Final = re.compile(r"(?:abend|nachmittag|nacht)s?\b", re.IGNORECASE)
+# "Sonnabend" is a day, "Heiligabend" another one, and "Feierabend" the end of work.
+_LATE: Final = re.compile(
+    r"(?:(?<!sonn)(?<!heilig)(?<!feier)abend|nachmittag|nacht)s?\b", re.IGNORECASE
+)
 # What a number after "um" may count instead: by how much.
 _MEASURE = (
     r"(?:[€%°/-]|(?:euro|cent|prozent|punkte?|grad|stellen?|stufen?|plätze|jahre?n?|monate?n?|wochen?|tage?n?"
@@ -183,7 +186,8 @@ def _in_part(found: Found, part: str | None) -> Found:
 def _of_weekday(match: Match, base: datetime) -> Found:
     """ "am Freitag", "nächsten Freitag", "Freitag in einer Woche"."""
     given = match.groupdict()
-    start = midnight(base, 1) if given.get("which", "") in ("nächste", "kommende") else base
+    which = (given.get("which") or "").lower()
+    start = midnight(base, 1) if which in ("nächste", "kommende") else base
     day = midnight(start, (_weekday(match["weekday"]) - start.weekday()) % 7)
     if count := given.get("count"):
         return day_of(day + 7 * _number(count) * DAY)

@@ -17,7 +17,7 @@ from memory_butler.journal.due import undated
 from memory_butler.journal.items import Item, MemoryType
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.tags import Command, Remember
-from memory_butler.journal.words import is_unspaced, stems
+from memory_butler.journal.words import is_unspaced, stems, words_of
 
 # JSCH-08. Whatever has left `active` never comes back; said again it is a new item.
 STATUS_TRANSITIONS: Final = (
@@ -193,6 +193,12 @@ def subject_of(tag: Remember) -> str | None:
     return normalised(match[1]) or None
 
 
+# Small words, which `likeness` passes over, that make another plan: "check in", "call her".
+_OPPOSED: Final = frozenset(
+    "he him his she her they them their in into out on off up over not no before".split()
+)
+
+
 def arrive(
     tag: Remember,
     active: Iterable[Item],
@@ -233,9 +239,13 @@ def is_same_plan(
     languages: Sequence[str] = ("en",),
 ) -> bool:
     """Whether two texts with their due dates are one plan, which both sides tell of (C-494): due at
-    the same moment, and with the same stems, dates apart."""
-    same_date = one[1] is not None and one[1] == other[1]
-    return same_date and likeness(one[0], other[0], languages) == 1.0
+    the same moment, and with the same stems, dates apart, and the same small words that matter."""
+    if one[1] is None or one[1] != other[1] or likeness(one[0], other[0], languages) < 1.0:
+        return False
+    left, right = (
+        _OPPOSED.intersection(words_of(undated(text, languages))) for text, _ in (one, other)
+    )
+    return left == right
 
 
 def likeness(one: str, other: str, languages: Sequence[str] = ("en",)) -> float:

@@ -73,11 +73,16 @@ def stems(text: str, languages: Sequence[str] = ("en",)) -> frozenset[str]:
 
 def telling(text: str, languages: Sequence[str] = ("en",)) -> list[str]:
     """The words of `text` in lower case without small ones; all, where it has no others."""
-    words = [word for one in _WORD.findall(text.casefold()) for word in _words_of(one)]
+    words = words_of(text)
     if "en" not in languages:
         return words
     # Times such as 6pm are small words, too.
     return [one for one in words if one not in _STOP and not _TIME.fullmatch(one)] or words
+
+
+def words_of(text: str) -> list[str]:
+    """All words of `text` in lower case."""
+    return [word for one in _WORD.findall(text.casefold()) for word in _words_of(one)]
 
 
 def _words_of(run: str) -> list[str]:
