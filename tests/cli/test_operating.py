@@ -61,7 +61,7 @@ def test_a_token_is_alone_on_standard_output(installation: Installation, tenant:
     assert made.out.count("\n") == 1
     assert "not shown again" in made.err
     words = ("token", "create", "--name", "n", "--scope", "all")
-    assert "scopes" in installation.inside(*words, code=3).err
+    assert "--scope" in installation.inside(*words, code=3).err
 
 
 @contextmanager
