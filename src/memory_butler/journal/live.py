@@ -291,7 +291,7 @@ class LiveJournal:
     def meant(self, text: str) -> Meant:
         """The active item that a person means by some of its words; secrets are not looked at."""
         with self._file.reading() as db:
-            return meant(text, memory.active(db), self._policy)
+            return meant(text, memory.active(db, self._policy), self._policy)
 
     def forget(self, item: Item) -> Change:
         """Drop an active item; `undo` remembers it again.
