@@ -225,7 +225,7 @@ class LiveJournal:
             hot = _hot(db, hot_event_id, policy)
             now = self.clock()
             minds = memory.on_minds(db, now, policy)
-            first = tuple(looked_up)
+            first = lookups.distinct(db, looked_up)
             answered = lookups.distinct(db, (*first, *self._recalled(db)))
             calls = [one.call for one in answered]
             named = lookups.mentions(db, hot.content, calls, policy, now)
