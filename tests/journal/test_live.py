@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from conftest import NOW, Clock
 from memory_butler.domain.errors import InvalidInput, NotFound
-from memory_butler.journal.calls import RecallCall
+from memory_butler.journal.calls import RecallCall, SearchCall
 from memory_butler.journal.desk import MaintenanceDesk
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.fragments import PutEdge, PutFragment
@@ -416,3 +416,14 @@ def test_a_fragment_is_recalled_once_whatever_it_is_called(
     assert live.assemble().user.count("Dug in spring.") == 1
     draft = live.look_up([RecallCall("allotment")])
     assert live.assemble(looked_up=draft).user.count("Dug in spring.") == 1
+
+
+@pytest.mark.requirement("JASM-05")
+def test_a_search_that_is_asked_twice_costs_no_answer_that_waits(live: LiveJournal) -> None:
+    live.log("My mum called.<plan>read</plan>")
+    live.log("<say>Let me look.</say> plans()", "assistant")
+    live.log("Well?")
+    draft = live.look_up([SearchCall("my mum"), SearchCall("my  mum")])
+    prompt = live.assemble(looked_up=draft).user
+    assert prompt.count('search("my mum")\n- ') == 1
+    assert "plans()\n- [plan, user] read" in prompt

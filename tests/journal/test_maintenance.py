@@ -672,6 +672,37 @@ async def test_a_fragment_is_shown_by_its_other_names_too(
     assert "recognition: Lives in Porto." in question.text
 
 
+@pytest.mark.parametrize(
+    ("number", "line"), [(10, "A hive in the garden. " * 10), (1, "A hive in the garden. " * 20)]
+)
+async def test_a_line_of_the_map_is_shown_before_it_is_written_over(
+    desk: MaintenanceDesk, live: LiveJournal, number: int, line: str
+) -> None:
+    """It may lie beyond the cut of the map, or be longer than what is shown of it."""
+    line = f"{line}Stings."
+    key = f"key{number - 1}"
+    desk.apply("manual", [PutFragment(f"key{one}", line) for one in range(number)])
+    tell(live, "Hello.")
+    blind, seeing = (answer(put=[put(key, text)]) for text in ("Guessed.", "Bees. Stings."))
+    portion = (len(skill()) + 3_000) // 4
+    model, proposal = await run(desk, blind, seeing, portion=portion)
+    assert [f"[{key}] {line}" in one.prompt for one in model.calls] == [False, True]
+    assert desk.fragments()[key].ambient == "Bees. Stings."
+    assert proposal.report.refused == ()
+
+
+async def test_a_review_writes_over_no_line_that_it_does_not_show(
+    desk: MaintenanceDesk, live: LiveJournal
+) -> None:
+    desk.apply("manual", fragments(8, "A long story. " * 100))
+    tell(live, "Hello.")
+    blind = answer(put=[{"key": "key7", "ambient": "Guessed."}])
+    portion = (len(skill()) + 6_000) // 4
+    _, proposal = await run(desk, "{}", blind, *["{}"] * 9, kind="monthly", portion=portion)
+    assert desk.fragments()["key7"].ambient == "7."
+    assert len(proposal.report.refused) == 1
+
+
 def test_the_skill_asks_for_dates_that_stay_true() -> None:
     assert 'never "yesterday"' in " ".join(skill().split())
 

@@ -324,6 +324,36 @@ def test_where_somebody_lives_now_decides(
     assert written(again.due, ZoneInfo("Asia/Tokyo")) == "2026-03-17T19:00"
 
 
+def test_a_day_is_done_once_after_a_change_of_zone(
+    live: LiveJournal, file: JournalFile, clock: Clock
+) -> None:
+    live.log("<plan>water the ferns every friday</plan>")
+    new_york = ZoneInfo("America/New_York")
+    away = LiveJournal(file, replace(BERLIN, zone=new_york), clock)
+    clock.now = datetime(2026, 3, 6, 15, 0, tzinfo=UTC)
+    (_, again) = away.log("plan>done water the ferns").changes
+    assert again.due is not None
+    assert written(again.due, new_york) == "2026-03-13"
+    twice = away.log("plan>done water the ferns", COMPANION)
+    assert ["done today already" in one.why() for one in twice.unmatched] == [True]
+
+
+def test_a_plan_that_is_told_again_after_a_change_of_zone_is_one(
+    live: LiveJournal, file: JournalFile, clock: Clock
+) -> None:
+    live.log("<plan>call the dentist by friday</plan>")
+    live.log("<plan>phone Al by friday</plan>")
+    away = LiveJournal(file, replace(BERLIN, zone=ZoneInfo("America/New_York")), clock)
+    clock.now += timedelta(hours=1)
+    (told_again,) = away.log('<plan due="friday">call the dentist</plan>', COMPANION).changes
+    assert told_again.event == "retag"
+    # And so is one that becomes the same by an edit.
+    other = away.meant("phone Al").item
+    assert other is not None
+    assert [one.event for one in away.edit(other, "Call the dentist!")] == ["edit", "retag"]
+    assert len(away.plans()) == 1
+
+
 def test_the_past_had_the_time_of_then(live: LiveJournal, clock: Clock) -> None:
     live.log(f"<plan>{SWIMMING}</plan>")
     clock.now = datetime(2026, 3, 10, 20, 0, tzinfo=UTC)

@@ -101,7 +101,7 @@ def edit(
         InvalidInput: the text is empty, or holds tags.
         NotFound: the item is not active any more.
     """
-    current = _active(db, id)
+    current = memory.in_zone_of(policy, _active(db, id))
     # What an attribute cannot hold is found in the text, if at all.
     named = current.subject and not set(current.subject) & set('"<>')
     subject = f' subject="{current.subject}"' if named else ""

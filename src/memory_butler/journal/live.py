@@ -225,7 +225,7 @@ class LiveJournal:
             hot = _hot(db, hot_event_id, policy)
             now = self.clock()
             minds = memory.on_minds(db, now, policy)
-            first = tuple(looked_up)
+            first = lookups.distinct(db, looked_up)
             answered = lookups.distinct(db, (*first, *self._recalled(db)))
             calls = [one.call for one in answered]
             named = lookups.mentions(db, hot.content, calls, policy, now)
@@ -291,7 +291,7 @@ class LiveJournal:
     def meant(self, text: str) -> Meant:
         """The active item that a person means by some of its words; secrets are not looked at."""
         with self._file.reading() as db:
-            return meant(text, memory.active(db), self._policy)
+            return meant(text, memory.active(db, self._policy), self._policy)
 
     def forget(self, item: Item) -> Change:
         """Drop an active item; `undo` remembers it again.

@@ -93,9 +93,9 @@ class Missed:
         return f"several are like this, nothing was changed; say which: {named}"
 
 
-def active(db: sqlite3.Connection) -> list[Item]:
-    """The active items, the oldest first."""
-    return [_item(row) for row in db.execute(SQL["active"])]
+def active(db: sqlite3.Connection, policy: JournalPolicy) -> list[Item]:
+    """The active items, the oldest first, as they stand in the user's zone."""
+    return [in_zone_of(policy, _item(row)) for row in db.execute(SQL["active"])]
 
 
 def get(db: sqlite3.Connection, id: int) -> Item | None:
@@ -118,7 +118,8 @@ def bring(db: sqlite3.Connection, item: Item, event_id: int) -> bool:
     """Keep an item of another journal as it is there; False where this has the same on its mind."""
     same = (item.type, item.content, item.subject)
     if item.status == "active" and any(
-        (one.type, one.content, one.subject) == same for one in active(db)
+        (one.type, one.content, one.subject) == same
+        for one in map(_item, db.execute(SQL["active"]))
     ):
         return False
     row = {
@@ -153,7 +154,7 @@ def on_minds(db: sqlite3.Connection, now: datetime, policy: JournalPolicy) -> li
 
     Turns are counted up to `policy.turn_horizon` and no further back than the oldest item.
     """
-    items = [_in_zone(item, policy) for item in active(db)]
+    items = active(db, policy)
     fading = [item.refreshed_at for item in items if item.type in policy.half_lives]
     turns: list[datetime] = []
     if fading:
@@ -161,7 +162,8 @@ def on_minds(db: sqlite3.Connection, now: datetime, policy: JournalPolicy) -> li
     return [on_mind(item, turns, now, policy) for item in items]
 
 
-def _in_zone(item: Item, policy: JournalPolicy) -> Item:
+def in_zone_of(policy: JournalPolicy, item: Item) -> Item:
+    """An item with its due date as it stands in the user's zone (C-495)."""
     due = in_zone(item.due, policy.zone) if item.due else None
     return item if due == item.due else replace(item, due=due)
 
@@ -178,7 +180,7 @@ def remember(
 ) -> list[Change]:
     """Carry out a memory tag (JSUP-01, JSUP-02, JSUP-05); what changed, in order."""
     due, repeats = (scheduled.due, scheduled.repeats) if scheduled else (None, None)
-    arrival = arrive(tag, active(db), due, policy.languages)
+    arrival = arrive(tag, active(db, policy), due, policy.languages)
     changes = [leave(db, item, "supersede", at) for item in arrival.supersede]
     if arrival.refresh is not None:
         id = arrival.refresh.id
@@ -240,7 +242,7 @@ def obey(
 
     What repeats and is done, or skipped, comes round again as a new item (C-289).
     """
-    meant = match(command, active(db), policy)
+    meant = match(command, active(db, policy), policy)
     if (item := meant.item) is None:
         return Missed(command, meant.near)
     if command.verb not in ("done", "skip") or item.repeats is None or item.due is None:

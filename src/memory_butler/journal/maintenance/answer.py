@@ -184,6 +184,8 @@ class _Reader:
             return
         former = self.draft.fragments[key]
         was = {"recognition": former.recognition, "inventory": former.inventory}
+        if key in self.question.unlisted:
+            was["ambient"] = former.ambient
         if any(tiers[name] and tier and tiers[name] != tier for name, tier in was.items()):
             self.unseen.add(key)
             raise _Refused(f"{key[:64]!r} was not shown whole, and would lose what it says")

@@ -45,7 +45,8 @@ class Question:
     """What the model is given; `handles` are the names of the messages that it is shown.
 
     `read_to` is the last message that it covers, shown or not: some have nothing to show.
-    `partly` are the keys of the fragments that it does not show with every tier.
+    `partly` are the keys of the fragments that it does not show with every tier; `unlisted` those
+    among them whose line of the map it does not show, or not to its end.
     """
 
     system: str
@@ -55,6 +56,7 @@ class Question:
     events: int
     review: bool = False
     partly: frozenset[str] = frozenset()
+    unlisted: frozenset[str] = frozenset()
 
     @property
     def tokens(self) -> int:
@@ -88,7 +90,7 @@ def ask(
     # What was asked for goes before messages: these are read in the next portion.
     share = max(room // 2, room - 2 * _MIN_MESSAGE_CHARS) if asked_for else room // 2
     wanted = dict.fromkeys([*sorted(asked_for), *_spoken_of(words, fragments)])
-    known, partly = _known(fragments, tuple(wanted), share)
+    known, partly, unlisted = _known(fragments, tuple(wanted), share)
     room -= len(known)
     handles: dict[str, int] = {}
     blocks: list[str] = []
@@ -106,7 +108,8 @@ def ask(
             room -= len(block) + 1
         covered += 1
     body = "\n".join([_TASKS[run_type], "", known, "## Messages", "", *(blocks or ["(none)"])])
-    return Question(skill(), body, handles, events[covered - 1].id, covered, partly=partly)
+    read_to = events[covered - 1].id
+    return Question(skill(), body, handles, read_to, covered, partly=partly, unlisted=unlisted)
 
 
 def review(
@@ -135,7 +138,8 @@ def review(
         )
     body = "\n".join([task, "", "## Fragments", "", *lines])
     partly = frozenset(fragments) - {*keys[: len(lines)]}
-    return Question(skill(), body, {}, 0, 0, review=True, partly=partly), len(lines)
+    question = Question(skill(), body, {}, 0, 0, review=True, partly=partly, unlisted=partly)
+    return question, len(lines)
 
 
 def shown(event: Event, policy: JournalPolicy) -> str:
@@ -166,11 +170,12 @@ def _spoken_of(words: str, fragments: Mapping[str, Fragment]) -> Iterator[str]:
 
 def _known(
     fragments: Mapping[str, Fragment], wanted: Sequence[str], room: int
-) -> tuple[str, frozenset[str]]:
+) -> tuple[str, frozenset[str], frozenset[str]]:
     """The map, a line a fragment, and whole those that are wanted, in that order, as far as there
-    is room; and the keys of what is not shown whole."""
+    is room; the keys of what is not shown whole, and of what has no line, or one that is cut."""
     lines = ["## Fragments", ""]
     whole: set[str] = set()
+    listed: set[str] = set()
     place = {key: number for number, key in enumerate(wanted)}
     for one in sorted(
         fragments.values(), key=lambda one: (place.get(one.key, len(place)), one.key)
@@ -184,16 +189,22 @@ def _known(
         lines.append(text)
         if text == full:
             whole.add(one.key)
+        if text == full or text == _line(one):
+            listed.add(one.key)
     known = "\n".join([*(lines if fragments else [*lines, "(none)"]), ""])
-    return known, frozenset(fragments) - whole
+    return known, frozenset(fragments) - whole, frozenset(fragments) - listed
+
+
+def _line(one: Fragment) -> str:
+    return f"- [{_safe(one.key)}] {_safe(one.ambient or '')}"
 
 
 def _in_short(one: Fragment) -> str:
-    return f"- [{_safe(one.key)}] {_safe(one.ambient or '')}"[:_MAX_LINE_CHARS]
+    return _line(one)[:_MAX_LINE_CHARS]
 
 
 def _in_full(one: Fragment) -> str:
-    lines = [f"- [{_safe(one.key)}] {_safe(one.ambient or '')}"]
+    lines = [_line(one)]
     for name, tier in (("recognition", one.recognition), ("inventory", one.inventory)):
         if tier:
             lines.append(f"  {name}: {_safe(tier)[:_MAX_TIER_CHARS]}")
