@@ -2,6 +2,7 @@
 
 import errno
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -20,11 +21,32 @@ def test_a_file_is_replaced_when_the_block_ends_for_its_owner_alone(tmp_path: Pa
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_a_full_disk_is_told_with_the_name_of_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "kept"
-    with pytest.raises(OSError, match="kept") as failed, replaced(path):
-        raise OSError(errno.ENOSPC, "No space left on device")
+@pytest.mark.parametrize("size", [1, 1_000_000])
+def test_a_full_disk_is_told_with_the_name_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    path, unfinished = tmp_path / "kept", str(tmp_path / "unfinished")
+    full = os.open("/dev/full", os.O_WRONLY)
+    monkeypatch.setattr(tempfile, "mkstemp", lambda **_: (full, unfinished))
+    with pytest.raises(OSError, match="No space left") as failed, replaced(path) as file:
+        file.write(bytes(size))
     assert failed.value.filename == str(path)
+
+
+def test_a_path_that_cannot_be_written_is_told_by_its_own_name(tmp_path: Path) -> None:
+    nowhere = tmp_path / "none" / "file"
+    with pytest.raises(FileNotFoundError) as failed, replaced(nowhere):
+        pass
+    assert (failed.value.filename, failed.value.filename2) == (str(nowhere), None)
+    with pytest.raises(IsADirectoryError) as failed, replaced(tmp_path):
+        pass
+    assert (failed.value.filename, failed.value.filename2) == (str(tmp_path), None)
+
+
+def test_an_error_of_something_else_in_the_block_is_not_told_of_the_file(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No space left") as failed, replaced(tmp_path / "file"):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert failed.value.filename is None
 
 
 def test_where_the_block_fails_the_old_file_stays_and_nothing_is_left(tmp_path: Path) -> None:

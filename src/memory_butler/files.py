@@ -1,13 +1,14 @@
 """Files that are there whole or not at all; those of our own are for their owner alone."""
 
 import fcntl
+import io
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 # Removed when it is left over, so no name that anybody would give a folder.
 _BESIDE: Final = ".memory-butler-unfinished-"
@@ -21,21 +22,43 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
     is left beside it.
 
     Raises:
-        OSError: the folder is not there, or cannot be written.
+        OSError: the folder is not there, or cannot be written; its filename is `path`. What the
+            block raises itself stays as it is.
     """
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    with _named(path):
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with open(descriptor, "wb") as file:
+        with io.BufferedWriter(_Unfinished(descriptor, path)) as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException as error:
+            with _named(path):
+                os.fsync(file.fileno())
+        with _named(path):
+            Path(name).replace(path)
+    except BaseException:
         Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:
-            error.filename = str(path)  # the system tells none where a descriptor is written to
         raise
-    keep_names(path.parent)
+    with _named(path):
+        keep_names(path.parent)
+
+
+class _Unfinished(io.FileIO):
+    def __init__(self, descriptor: int, path: Path) -> None:
+        super().__init__(descriptor, "wb")
+        self._path = path
+
+    def write(self, data: Any) -> int:
+        with _named(self._path):
+            return super().write(data)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Errors name this file: the system names the unfinished one, or none for a descriptor."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def rewrite(path: Path, content: bytes, *, new_mode: int = 0o600) -> None:

@@ -1,17 +1,18 @@
 """`memory-butler audit`: the answer for a person and for programs, and the exit code."""
 
+import errno
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 import pytest
 
 from cli.installation import Installation
 from memory_butler.audit import main
-from memory_butler.surfaces.cli import auditing
+from memory_butler.engine import sealing
 
 
 def test_the_log_is_checked_exported_and_found_changed(
@@ -53,16 +54,42 @@ def test_the_log_is_checked_exported_and_found_changed(
 def test_a_full_disk_is_told_of_the_file_and_not_of_the_database(
     installation: Installation, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    @contextmanager
-    def full(_: Path) -> Iterator[BinaryIO]:
-        with open("/dev/full", "wb") as file:
-            yield file
-
-    monkeypatch.setattr(auditing, "replaced", full)
-    installation.inside("store-fact", "Ann", "tea", "green " * 9_000, "--tenant", tenant)
     dump = tmp_path / "log.jsonl"
+    mkstemp = tempfile.mkstemp
+
+    def full(prefix: str, **given: Any) -> tuple[int, str]:
+        if prefix == f".{dump.name}.":
+            return os.open("/dev/full", os.O_WRONLY), str(tmp_path / "unfinished")
+        return mkstemp(prefix=prefix, **given)
+
+    installation.inside("store-fact", "Ann", "tea", "green " * 9_000, "--tenant", tenant)
+    monkeypatch.setattr(tempfile, "mkstemp", full)
     told = installation.inside("audit", "--export", str(dump), "--tenant", tenant, code=7).err
     assert told == f"error: {dump} cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("option", ["", "--checkpoint", "--export"])
+def test_what_fails_in_the_data_folder_is_not_told_of_the_file(
+    installation: Installation,
+    tenant: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    option: str,
+) -> None:
+    async def fails(*_: Any) -> None:
+        raise failure
+
+    for name in ("audit", "export"):
+        monkeypatch.setattr(sealing, name, fails)
+    installation.inside("store-fact", "Ann", "tea", "green", "--tenant", tenant)
+    words = ["audit", "--tenant", tenant, *([option, str(tmp_path / "kept")] if option else [])]
+    failure = OSError(errno.ENOSPC, "No space left on device", "/data/log")
+    told = installation.inside(*words, code=7).err
+    assert told == "error: /data/log: No space left on device\n"
+    failure = OSError(errno.ENOSPC, "No space left on device")  # of a descriptor
+    assert installation.inside(*words, code=7).err == "error: No space left on device\n"
+    failure = PermissionError(errno.EACCES, "Permission denied", "/data/key")
+    assert installation.inside(*words, code=1).err.startswith("bug: PermissionError")
 
 
 def test_a_mistyped_tenant_is_told(installation: Installation, tenant: str) -> None:

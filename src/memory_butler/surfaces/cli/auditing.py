@@ -75,6 +75,8 @@ def audit(
     try:
         found = with_memory(place, check)
     except OSError as error:
+        if checkpoint is None or error.filename != str(checkpoint):
+            raise  # of the data folder
         raise unwritable(checkpoint, error) from None
     if checkpoint is not None and is_new:
         now = "the latest one is there now" if checkpoint.exists() else "none was written"
@@ -118,6 +120,8 @@ def _export(place: Place, target: Path, *, accept: bool) -> None:
             count = with_memory(place, write)
             file.detach()  # written out; `raw` stays open
     except OSError as error:
+        if error.filename != str(target.absolute()):
+            raise  # of the data folder
         raise unwritable(target, error) from None
     print(
         f"Wrote {counted(count, 'line')} to {target}. docs/audit.md says how to check them offline."
