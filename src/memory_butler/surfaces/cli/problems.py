@@ -1,10 +1,12 @@
 """What a person is told when a command fails, and the exit code."""
 
 import os
+import select
 import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
 import typer
 
@@ -28,9 +30,6 @@ def reporting(*, debug: bool) -> Iterator[None]:
         yield
     except (typer.Exit, typer.Abort, typer.TyperException):
         raise  # Typer's own, which it shows itself
-    except BrokenPipeError:
-        _discard_output(both=True)  # standard error may be the one, as by `2>&1 | head -1`
-        code = CLOSED_PIPE
     except MemoryButlerError as error:
         if debug:
             traceback.print_exc()
@@ -41,6 +40,10 @@ def reporting(*, debug: bool) -> Iterator[None]:
             complain(said)
         code = INTERRUPTED
     except Exception as error:
+        # Standard error may be the one, as by `2>&1 | head -1`. Otherwise the pipe is one of ours.
+        if isinstance(error, BrokenPipeError) and (closed := _without_reader()):
+            _discard(*closed)
+            raise SystemExit(CLOSED_PIPE) from None
         if debug:
             traceback.print_exc()
         if isinstance(error, OSError) and error.errno in DISK_ERRORS:
@@ -74,10 +77,10 @@ def written_out() -> Iterator[None]:
         try:
             sys.stdout.flush()
         except BrokenPipeError:
-            _discard_output()
+            _discard(sys.stdout)
             raise SystemExit(CLOSED_PIPE) from None
         except OSError as error:
-            _discard_output()
+            _discard(sys.stdout)
             if not end.code:
                 complain(f"error: {error.strerror}")
                 raise SystemExit(BY_CODE["unavailable"].exit_code) from None
@@ -93,12 +96,25 @@ def _output() -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _discard_output(*, both: bool = False) -> None:
+def _without_reader() -> list[TextIO]:
+    """The standard streams that lead into a pipe or a socket which nobody reads any more."""
+    closed = []
+    for stream in (sys.stdout, sys.stderr):
+        poll = select.poll()
+        try:
+            poll.register(stream, 0)  # tells hang-ups and errors in any case
+        except (OSError, ValueError):
+            continue  # none of the system's
+        if any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0)):
+            closed.append(stream)
+    return closed
+
+
+def _discard(*streams: TextIO) -> None:
     """Print to nowhere from now on, so that Python's last flush has no error to tell."""
     null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
-    if both:
-        os.dup2(null, sys.stderr.fileno())
+    for stream in streams:
+        os.dup2(null, stream.fileno())
     os.close(null)
 
 
