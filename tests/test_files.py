@@ -38,9 +38,9 @@ def test_a_path_that_cannot_be_written_is_told_by_its_own_name(tmp_path: Path) -
     with pytest.raises(FileNotFoundError) as failed, replaced(nowhere):
         pass
     assert (failed.value.filename, failed.value.filename2) == (str(nowhere), None)
-    with pytest.raises(IsADirectoryError) as failed, replaced(tmp_path):
+    with pytest.raises(IsADirectoryError) as refused, replaced(tmp_path):
         pass
-    assert (failed.value.filename, failed.value.filename2) == (str(tmp_path), None)
+    assert (refused.value.filename, refused.value.filename2) == (str(tmp_path), None)
 
 
 def test_an_error_of_something_else_in_the_block_is_not_told_of_the_file(tmp_path: Path) -> None:

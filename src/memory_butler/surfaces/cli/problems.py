@@ -98,7 +98,9 @@ def _output() -> tuple[int, int] | None:
 
 def _without_reader() -> list[TextIO]:
     """The standard streams that lead into a pipe or a socket which nobody reads any more."""
-    closed = []
+    closed: list[TextIO] = []
+    if not hasattr(select, "poll"):
+        return closed  # on Windows, where such a write fails otherwise
     for stream in (sys.stdout, sys.stderr):
         poll = select.poll()
         try:
