@@ -123,7 +123,9 @@ def test_live_updates_go_on_after_the_server_refused_them(new_page: Page) -> Non
         route.fulfill(status=503)
 
     new_page.route("**/events/stream?*", refuse)
-    new_page.goto("/memory/facts?subject=weathercock")
+    # A page may show its answer before it asks for live updates.
+    with new_page.expect_response("**/events/stream?*"):
+        new_page.goto("/memory/facts?subject=weathercock")
     expect(new_page.get_by_text("No fact")).to_be_visible()
     new_page.unroute("**/events/stream?*", refuse)
     assert refused
