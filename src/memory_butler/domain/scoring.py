@@ -128,9 +128,10 @@ class Share(NamedTuple, Generic[One]):
 
 
 def first_with_shares(ordered: Sequence[One], limit: int, *shares: Share[One]) -> list[One]:
-    """The first `limit` in their order, with the places that the shares keep; the first one first.
+    """The first `limit` in their order, with the places that the shares keep.
 
-    Places of a share that are not taken go to the others (C-116).
+    Places of a share that are not taken go to the others (C-116). Where the shares together exceed
+    the limit, the earlier ones win.
     """
     kept: list[int] = []
     for share in shares:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple, TypeVar, assert_never
+from typing import Any, Final, NamedTuple, assert_never
 from uuid import UUID
 
 from memory_butler.domain import scoring
@@ -38,9 +38,6 @@ MATTERS_FROM: Final = 8.0  # of the importance; that of the query weightiest_fac
 # for two" must not hide the guest's allergy.
 NAMED_SHARE: Final = 0.3
 RECALLED_TYPES: tuple[MemoryType, ...] = ("fact", "rule")  # what has a confidence (C-41)
-
-
-One = TypeVar("One")
 
 
 @dataclass(frozen=True, slots=True)
