@@ -6,7 +6,7 @@ from datetime import date, timedelta
 import pytest
 
 from memory_butler.domain.days_ahead import days_ahead
-from memory_butler.domain.named_days import is_weekly_on, names_one_of, with_english_dates
+from memory_butler.domain.named_days import is_regular_on, names_one_of, with_english_dates
 from memory_butler.domain.persons import Known, by_name
 from memory_butler.domain.wording import with_parts
 from memory_butler.domain.written_dates import MONTHS, WEEKDAYS, Days
@@ -29,7 +29,7 @@ def _named(text: str) -> str:
 def _regular(text: str) -> str:
     """The day of the week, or the days of three months."""
     known = with_english_dates(text, {})
-    days = [day for day in YEAR[:90] if is_weekly_on(Days.of(day), known)]
+    days = [day for day in YEAR[:90] if is_regular_on(Days.of(day), known)]
     weekdays = {WEEKDAYS[day.weekday()] for day in days}
     return weekdays.pop() if len(days) > 9 and len(weekdays) == 1 else " ".join(map(str, days))
 
