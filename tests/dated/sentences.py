@@ -84,6 +84,8 @@ NO_DATES: Final = (
     "Version 3.2 ist schneller",
     "So viele wie 12 waren es nie",
     "Der erste Mittwoch war verregnet",
+    # Seen later.
+    "Kreditkarte gültig bis 11/28",
 )
 
 # Of no day that is asked about.
@@ -220,6 +222,8 @@ ROLES: Final = (
     (("user", "boss", "The user's boss is Bert"), "Que pense son chef ?", None),
     (("user", "sister", "The user's sister is Ida"), "Was will deine Schwester?", None),
     (("user", "husband", "The user's husband is Tom"), "Quand mon ex-mari vient-il ?", None),
+    # Seen later.
+    (("user", "teacher", "The user's teacher is called Bert"), "Is a professor rich?", None),
 )
 HELD_OUT_ROLES: Final = (
     (("user", "boss", "The user's boss is called Bert"), "Wann ist mein Chef im Urlaub?", "Bert"),

@@ -112,7 +112,7 @@ _LANGUAGES: Final = {
     ),
     "pt": _Words(
         r"meus?|minhas?|noss[oa]s?",
-        r"o|a",
+        r"o|a(?!\sprofessor\b)",  # which is English
         {
             "wife": "mulher esposa", "husband": "marido esposo", "mother mum mom": "mãe mamãe",
             "father dad": "pai papai", "son": "filho", "daughter": "filha", "brother": "irmão",

@@ -201,7 +201,7 @@ def _with_slashes(match: re.Match[str]) -> list[Written]:
     year = None if match["year"] is None else int(match["year"])
     if year is None and (not (match["day_first"] or match["on"]) or (one, two) == (24, 7)):
         return []
-    orders = [(two, one), (one, two)][: 1 if match["day_first"] and two <= 12 else 2]
+    orders = [(two, one), (one, two)][: 1 if match["day_first"] else 2]
     return [Written(year, *order) for order in dict.fromkeys(orders) if _is_day(*order)]
 
 
