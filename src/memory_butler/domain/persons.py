@@ -195,7 +195,8 @@ def by_name(question: str, facts: Iterable[Known]) -> str | None:
     named: dict[str, set[str]] = {}
     for fact in facts:
         for described, name in _said_of(fact):
-            if name.casefold() not in question.casefold():
+            # "Holiday" does not have the name of Ida.
+            if not re.search(rf"\b{re.escape(name)}\b", question, re.IGNORECASE):
                 named.setdefault(described, set()).add(name)
     people = {described: _one_person(names) for described, names in named.items()}
     put = _GROUP.sub(lambda group: _all_of(group, named), question)

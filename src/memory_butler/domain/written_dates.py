@@ -32,8 +32,8 @@ WEEKDAY: Final = f"(?:{'|'.join(WEEKDAYS)})"
 COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})"
 # "To" in the languages whose dates are read, with the article that follows it.
 _TO: Final = (
-    r"(?:\s?[–—-]\s?|\s(?:to|until|till|through|thru|up\sto|bis|bis\szum|au|jusqu['’]au|al?|hasta|até|ao"
-    r"|fino\sal?|all['’]|tot|tot\sen\smet|t/m|til)\s(?:the\s|de[nmr]\s|el\s|le\s|o\s)?)"
+    r"(?:\s?[–—-]\s?|\sall['’]|\s(?:to|until|till|through|thru|up\sto|bis|bis\szum|au|jusqu['’]au|al?|hasta|até|ao"
+    r"|fino\sal?|tot|tot\sen\smet|t/m|til)\s(?:the\s|de[nmr]\s|el\s|le\s|o\s)?)"
 )
 _NTH: Final = r"(?:st|nd|rd|th|er|[º°]|\.)?"
 _YEAR: Final = r"(?:,?\s(?P<year>(?:19|20)\d\d)\b)?"
