@@ -92,6 +92,8 @@ def test_a_question_may_look_ahead(question: str, first: str, last: str) -> None
         "I am 3rd in the queue",
         "It may 3 times fail",
         "What size shoes for April?",
+        "What do we buy on Black Friday?",
+        "Where do we eat on Easter Monday?",
         "Who is my dentist?",
         "Let us finish the parser today",
         "How do I get tomorrow's date in javascript?",

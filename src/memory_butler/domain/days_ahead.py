@@ -154,6 +154,10 @@ def _coming_up(_match: re.Match[str], today: date) -> Days:
     return Days.of(today, COMING_UP + 1)
 
 
+# Black Friday is on one Friday of the year.
+_NO_FEAST: Final = "".join(
+    rf"(?<!\b{one}\s)" for one in "black good ash palm cyber maundy easter shrove whit".split()
+)
 # The most exact first; and whether they can mean nothing else than days to come. "Shoes for April"
 # name no month.
 _AHEAD: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days], bool], ...]] = (
@@ -198,7 +202,7 @@ _AHEAD: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days]
                 _coming_up,
                 True,
             ),
-            (rf"(?P<weekday>{WEEKDAY})\b", _weekday, False),
+            (rf"{_NO_FEAST}(?P<weekday>{WEEKDAY})\b", _weekday, False),
         )
     )
 )
