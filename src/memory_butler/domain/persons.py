@@ -169,7 +169,8 @@ def also_called(question: str) -> str:
         return ""
     meant = [english for _, some in roles.called(question) for english in some]
     own = (one.group(2).casefold().split() for one in _CALLED.finditer(question))
-    words = [word for one in meant for word in (one, *roles.words_for(one))]
+    kinds = (kind for one in meant for kind in (one, *_GROUPS.get(one, ())))
+    words = [word for one in kinds for word in (one, *roles.words_for(one))]
     words += (word for some in own for one in some for word in roles.words_for(one))
     return " ".join(dict.fromkeys(words))
 
@@ -202,10 +203,22 @@ def by_name(question: str, facts: Iterable[Known]) -> str | None:
     put = _GROUP.sub(lambda group: _all_of(group, named), question)
     put = _CALLED.sub(lambda called: _called(called, people), put)
     for found, meant in reversed([*roles.called(put)]):
-        members = dict.fromkeys(known for one in meant if (known := people.get(one)))
-        if members:
-            put = put[: found.start()] + " and ".join(members) + put[found.end() :]
+        if names := _of_roles(meant, named, people):
+            put = put[: found.start()] + " and ".join(names) + put[found.end() :]
     return None if put == question else put
+
+
+def _of_roles(
+    meant: Collection[str],
+    named: Mapping[str, Collection[str]],
+    people: Mapping[str, str | None],
+) -> list[str]:
+    """The names of who has a role, by the English words for it; of a group all."""
+    some = (known for one in meant if (known := people.get(one)))
+    members = (
+        name for one in meant for kind in _GROUPS.get(one, ()) for name in named.get(kind, ())
+    )
+    return sorted({*some, *members})[:_MEMBERS]
 
 
 def _one_person(names: Collection[str]) -> str | None:
@@ -251,9 +264,12 @@ def _said_of(fact: Known) -> Iterator[tuple[str, str]]:
         owners = [""] if is_asker else _names_of(subject)
         for what in meant or _in_short(relation):
             yield from ((owner + what, name.group(1)) for owner in owners)
-    if is_asker and relation in _GROUPS:  # "Two kids: Leo (8) and Mia (6)"
-        names = (one.group() for one in _ONE_NAME.finditer(content))
-        yield from ((_GROUPS[relation][0], one) for one in names if _is_name(one))
+    group = next((one for one in (relation, *meant) if one in _GROUPS), None)
+    if is_asker and group:  # "Two kids: Leo (8) and Mia (6)"
+        # "Zwei Kinder: Leo und Mia": other nouns have capitals as well.
+        listed = content if relation in _GROUPS else content.partition(":")[2]
+        names = (one.group() for one in _ONE_NAME.finditer(listed))
+        yield from ((_GROUPS[group][0], one) for one in names if _is_name(one))
     if not is_asker and len(subject) <= _LONGEST_NAME:
         said = content[len(subject) :] if content.startswith(subject) else content
         yield from ((what, subject) for what in roles.said_of(said))

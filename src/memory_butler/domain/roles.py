@@ -32,8 +32,8 @@ _LANGUAGES: Final = {
             "sister": "schwester", "grandmother grandma": "großmutter oma",
             "grandfather grandpa": "großvater opa", "aunt": "tante", "uncle": "onkel",
             "niece": "nichte", "nephew": "neffe", "cousin": "cousin cousine vetter",
-            "girlfriend": "freundin", "partner": "partner partnerin", "son daughter": "kinder",
-            "mother father": "eltern", "brother sister": "geschwister",
+            "girlfriend": "freundin", "partner": "partner partnerin", "kids": "kinder",
+            "parents": "eltern", "siblings": "geschwister",
         },
         {
             "boss manager": "chef chefin", "dentist": "zahnarzt zahnärztin",
@@ -55,7 +55,7 @@ _LANGUAGES: Final = {
             "grandfather grandpa": "grand-père papi", "aunt": "tante", "uncle": "oncle",
             "niece": "nièce", "nephew": "neveu", "cousin": "cousin cousine",
             "girlfriend": "copine", "boyfriend": "copain", "partner": "conjoint compagne",
-            "son daughter": "enfants", "mother father": "parents",
+            "kids": "enfants", "parents": "parents",
         },
         {
             "boss manager": "chef cheffe patron patronne", "dentist": "dentiste",
@@ -76,8 +76,8 @@ _LANGUAGES: Final = {
             "sister": "hermana", "grandmother grandma": "abuela", "grandfather grandpa": "abuelo",
             "aunt": "tía", "uncle": "tío", "niece": "sobrina", "nephew": "sobrino",
             "cousin": "primo prima", "girlfriend": "novia", "boyfriend": "novio",
-            "partner": "pareja", "son daughter": "hijos", "mother father": "padres",
-            "brother sister": "hermanos",
+            "partner": "pareja", "kids": "hijos", "parents": "padres",
+            "siblings": "hermanos",
         },
         {
             "boss manager": "jefe jefa", "dentist": "dentista",
@@ -99,7 +99,7 @@ _LANGUAGES: Final = {
             "brother": "fratello", "sister": "sorella", "grandmother grandma": "nonna",
             "grandfather grandpa": "nonno", "aunt": "zia", "uncle": "zio",
             "cousin": "cugino cugina", "girlfriend": "ragazza fidanzata",
-            "boyfriend": "fidanzato", "son daughter": "figli", "mother father": "genitori",
+            "boyfriend": "fidanzato", "kids": "figli", "parents": "genitori",
         },
         {
             "boss manager": "capo", "dentist": "dentista", "doctor gp": "medico dottoressa",
@@ -119,7 +119,7 @@ _LANGUAGES: Final = {
             "sister": "irmã", "grandmother grandma": "avó vovó", "grandfather grandpa": "avô vovô",
             "aunt": "tia", "uncle": "tio", "niece": "sobrinha", "nephew": "sobrinho",
             "cousin": "primo prima", "girlfriend": "namorada", "boyfriend": "namorado",
-            "son daughter": "filhos", "mother father": "pais",
+            "kids": "filhos", "parents": "pais",
         },
         {
             "boss manager": "chefe patrão", "dentist": "dentista", "doctor gp": "médico médica",
