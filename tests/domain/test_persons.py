@@ -5,6 +5,7 @@ import pytest
 from memory_butler.domain.persons import (
     Known,
     about_user,
+    also_called,
     asks_all_of_user,
     by_name,
     may_describe,
@@ -60,6 +61,24 @@ def test_a_question_about_others_and_a_long_one_stay_as_they_are(asked: str) -> 
 def test_a_description_is_put_by_name(fact: tuple[str, str, str], asked: str, put: str) -> None:
     assert may_describe(asked)
     assert by_name(asked, [Known(*fact)]) == put
+
+
+@pytest.mark.parametrize("asked", ["Was mögen meine Kinder?", "Où sont mes enfants ?"])
+def test_a_group_in_another_language_is_put_by_its_names(asked: str) -> None:
+    told = [
+        Known("user", "sohn", "Leo"),
+        Known("user", "daughter", "Mia"),
+        Known("user", "kinder", "Drei Kinder: Leo, Mia und Ben"),
+    ]
+    put = by_name(asked, told)
+    assert put is not None
+    assert "Ben and Leo and Mia" in put
+    assert {"son", "daughter", "fille", "tochter"} <= set(also_called(asked).split())
+
+
+def test_a_name_within_a_word_of_the_question_is_not_there_yet() -> None:
+    told = [Known("user", "sister", "The user's sister is called Ida")]
+    assert by_name("The holiday of my sister", told) == "The holiday of Ida"
 
 
 def test_two_spellings_are_one_person() -> None:

@@ -247,6 +247,47 @@ async def test_what_is_planned_is_found_by_its_day(
         assert await recall(memory, principal, idle, scope="home") == []
 
 
+async def test_a_day_is_found_in_another_language(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    clock.now = datetime(2026, 11, 25, 9, tzinfo=UTC)
+    french, _ = await store_fact(
+        memory, principal, "user", "dentiste", "Rendez-vous chez le dentiste le 12 mars à 10h"
+    )
+    english, _ = await store_fact(memory, principal, "car", "service", "Service on 12 March")
+    spanish, _ = await store_fact(
+        memory, principal, "Ana", "boda", "La boda de Ana es el 12/03/2027 en Lugo"
+    )
+    await store_fact(memory, principal, "user", "snack", "Ida eats 12 mars bars on a hike")
+    for asked in (
+        "What's on 12 March?",
+        "Qu'est-ce qu'on a le 12 mars ?",
+        "¿Qué tenemos el 12 de marzo?",
+        "Was ist am 12. März los?",
+    ):
+        told = {hit.row["id"] for hit in await recall(memory, principal, asked)}
+        assert told >= {french, english, spanish}, asked
+
+
+@pytest.mark.parametrize(
+    ("says", "asked"),
+    [
+        (("user", "wife", "Married to Carla"), "Wann hat meine Frau Geburtstag?"),
+        (("user", "frau", "Meine Frau heißt Carla"), "When is my wife's birthday?"),
+        (("user", "esposa", "Mi esposa se llama Carla"), "Quel jour est née ma femme ?"),
+        (("Carla", "relación", "Carla es la esposa del usuario"), "¿Cuándo nació mi mujer?"),
+    ],
+)
+async def test_a_role_is_known_in_another_language(
+    memory: Memory, principal: Principal, says: tuple[str, str, str], asked: str
+) -> None:
+    born, _ = await store_fact(memory, principal, "Carla", "birthday", "3 June 1990 in Porto")
+    for n in range(4):
+        await store_fact(memory, principal, f"bird {n}", "nest", f"The bird {n} nests in oak {n}")
+    await store_fact(memory, principal, *says)
+    assert born in {hit.row["id"] for hit in await recall(memory, principal, asked)}
+
+
 async def test_what_is_planned_no_longer_is_not_told(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:

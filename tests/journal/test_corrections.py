@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -16,6 +17,8 @@ from memory_butler.journal.fragments import PutFragment
 from memory_butler.journal.items import Item
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.memory import Change
+from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.wording import change_lines
 
 COMPANION = "assistant"
 
@@ -66,6 +69,16 @@ def test_what_was_ended_by_mistake_comes_back(live: LiveJournal, clock: Clock) -
     clock.now += timedelta(minutes=1)
     live.log("<pin>later</pin>")
     assert on_mind(live.at(ended)) == ["cross"]
+
+
+def test_what_comes_back_in_another_time_zone_is_due_on_its_day(
+    live: LiveJournal, clock: Clock
+) -> None:
+    live.log('<plan due="2027-05-07">call Bo</plan>')
+    live.log("plan>done call Bo", COMPANION)
+    tokyo = JournalPolicy(zone=ZoneInfo("Asia/Tokyo"))
+    (line,) = change_lines(live.undo(), tokyo, taken_back=True)
+    assert "Friday, 7 May 2027, 23:59" in line
 
 
 def test_a_refresh_is_taken_back_with_its_due_date(live: LiveJournal, clock: Clock) -> None:

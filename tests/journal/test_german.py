@@ -140,6 +140,8 @@ REPEATED = [
     ("alle zwei Wochen am Freitag Müll", "2026-03-06T23:59", "FREQ=WEEKLY;BYDAY=FR;INTERVAL=2"),
     ("jeden Monat am 1. Miete zahlen", "2026-04-01T23:59", "FREQ=MONTHLY;BYMONTHDAY=1"),
     ("am 15. jeden Monats abrechnen", "2026-03-15T23:59", "FREQ=MONTHLY;BYMONTHDAY=15"),
+    # As "every 3 days", and as "alle zwei Wochen".
+    ("alle drei Tage Farne gießen", "2026-03-07T23:59", "FREQ=DAILY;INTERVAL=3"),
 ]
 
 
@@ -175,6 +177,19 @@ def test_a_window_and_an_attribute_in_german(live: LiveJournal) -> None:
     assert due_date("am 24.3. um 8:30", "Zahnarzt", NOW, BOTH) == datetime(
         2026, 3, 24, 7, 30, tzinfo=UTC
     )
+
+
+@pytest.mark.requirement("JSCH-09")
+def test_a_leap_day_has_a_year_of_its_own() -> None:
+    assert told("am 29.2.2028 feiern", GERMAN) == "2028-02-29"
+    assert told("am 29.2.2027 feiern", GERMAN) is None
+
+
+@pytest.mark.requirement("JSCH-09")
+@pytest.mark.parametrize("phrase", ["Silvester um 18 Uhr anstoßen", "toast at 6pm new year's eve"])
+def test_the_time_of_a_feast_that_is_past_today_is_next_years(phrase: str) -> None:
+    evening = datetime(2026, 12, 31, 21, 30, tzinfo=UTC)
+    assert due_date(None, phrase, evening, BOTH) == datetime(2027, 12, 31, 17, tzinfo=UTC)
 
 
 def test_an_english_plan_is_read_as_english_beside_german() -> None:

@@ -7,7 +7,7 @@ import pytest
 from conftest import Connection
 from memory_butler.domain.named_days import (
     besides,
-    is_weekly_on,
+    is_regular_on,
     names_one_of,
     sought,
     with_english_dates,
@@ -84,11 +84,38 @@ async def test_what_names_a_day_in_another_language_is_found(
     assert await _found(sql, DAY, text, marked(with_parts(text), [language]), calendar)
 
 
+@pytest.mark.parametrize(
+    ("day", "text", "language"),
+    [
+        ("2027-03-12", "Rendez-vous chez le dentiste le 12 mars", "french"),
+        ("2027-05-01", "Fermé le 1er mai", "french"),
+        ("2027-05-10", "Vacances du 3 mai au 12 mai", "french"),
+        ("2027-08-03", "Fermé du 2 au 4 aout", "french"),
+        ("2027-09-05", "Reunión el 5 de setiembre de 2027", "spanish"),
+        ("2027-12-11", "Reunión el 11/12", "spanish"),
+        ("2027-03-12", "Dentista il 12 marzo", "italian"),
+        ("2027-03-12", "Consulta no dia 12 de março", "portuguese"),
+        ("2027-03-12", "Zahnarzt am 12. März", "german"),
+        ("2027-03-05", "Piscine tous les vendredis", "french"),
+        ("2027-03-05", "Natación cada viernes", "spanish"),
+        ("2027-03-03", "Club de lecture le premier mercredi du mois", "french"),
+        ("2027-03-03", "Stammtisch am ersten Mittwoch im Monat", "german"),
+        ("2027-04-03", "Passport expires 03/04/2027", "english"),
+        ("2027-03-04", "Passport expires 03/04/2027", "english"),
+    ],
+)
+async def test_a_day_is_found_whatever_language_is_asked_in(
+    sql: Connection, day: str, text: str, language: str
+) -> None:
+    words = marked(with_parts(text), [language] if language != "english" else [])
+    assert await _found(sql, Days.of(date.fromisoformat(day)), text, words, {})
+
+
 async def _found(
     sql: Connection, days: Days, text: str, worded: str, calendar: dict[str, str]
 ) -> bool:
     known = with_english_dates(text, calendar)
-    assert names_one_of(days, known) or is_weekly_on(days, known)
+    assert names_one_of(days, known) or is_regular_on(days, known)
     queries = [sought(days, calendar), *besides(days, calendar)]
     found: bool = await sql.fetchval(
         "SELECT bool_or(words_of($1) @@ to_tsquery('english', q)) FROM unnest($2::text[]) q",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
+from memory_butler.domain.foreign_dates import PLACES
 from memory_butler.domain.relevance import HOW_ONE_DOES, is_question
 from memory_butler.domain.written_dates import (
     COUNT,
@@ -46,11 +47,13 @@ _NO_PLAN: Final = re.compile(
 class Ahead(NamedTuple):
     """Days to come that a question may be about; `surely` where they can be no others.
 
-    "Tomorrow" is, while "on Friday" and "in March" may be the last ones.
+    "Tomorrow" is, while "on Friday" and "in March" may be the last ones. `or_else`: what "on 12/11"
+    means where the month comes first.
     """
 
     days: Days
     surely: bool
+    or_else: Days | None = None
 
 
 def days_ahead(question: str, today: date, *, is_foreign: bool = False) -> Ahead | None:
@@ -70,7 +73,8 @@ def days_ahead(question: str, today: date, *, is_foreign: bool = False) -> Ahead
     asks = "?" in text or is_question(text)
     looks_back = not is_foreign and _PAST.search(text) is not None
     if not looks_back and (dated := next(_dated(text, today), None)) is not None:
-        return Ahead(dated, surely=False)
+        other = next(_dated(text, today, month_first=True), None)
+        return Ahead(dated, surely=False, or_else=None if other == dated else other)
     for pattern, read, surely in _AHEAD:
         if looks_back and not surely:
             continue
@@ -87,9 +91,9 @@ def days_ahead(question: str, today: date, *, is_foreign: bool = False) -> Ahead
     return None
 
 
-def _dated(text: str, today: date) -> Iterator[Days]:
+def _dated(text: str, today: date, *, month_first: bool = False) -> Iterator[Days]:
     years = (today.year - 1, today.year, today.year + 1)
-    for one in stretches(text, asked=True):
+    for one in stretches(text, asked=True, month_first=month_first):
         yield from (days for days in one.of(years) if days.last >= today)
 
 
@@ -126,6 +130,17 @@ def _in_month(match: re.Match[str], today: date) -> Days:
     return month_of(today.year + (month < today.month), month)
 
 
+def _by_place(match: re.Match[str], today: date) -> Days:
+    """The first Wednesday of the month, or of December: the next that is not over."""
+    which, weekday = PLACES.index(match["place"]), WEEKDAYS.index(match["weekday"])
+    named = match["month"] and number_of_month(match["month"])
+    months = (span("month", today, ahead) for ahead in range(bool(match["next"]), 14))
+    some = (month for month in months if named in (None, month.first.month))
+    found = ([day for day in month if day.weekday() == weekday] for month in some)
+    days = (one[-1 if which == len(PLACES) - 1 else which] for one in found)
+    return Days.of(next(day for day in days if day >= today))
+
+
 def _on_the(match: re.Match[str], today: date) -> Days:
     """ "On the 11th": of this month, or of the next where it is over."""
     day = int(match["day"] or match["tag"])
@@ -139,6 +154,10 @@ def _coming_up(_match: re.Match[str], today: date) -> Days:
     return Days.of(today, COMING_UP + 1)
 
 
+# Black Friday is on one Friday of the year.
+_NO_FEAST: Final = "".join(
+    rf"(?<!\b{one}\s)" for one in "black good ash palm cyber maundy easter shrove whit".split()
+)
 # The most exact first; and whether they can mean nothing else than days to come. "Shoes for April"
 # name no month.
 _AHEAD: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days], bool], ...]] = (
@@ -149,6 +168,12 @@ _AHEAD: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days]
                 r"(?:(?:on|by|until|before)\sthe\s(?P<day>\d{1,2})(?:st|nd|rd|th)|am\s(?P<tag>\d{1,2})\.)"
                 r"(?=\s*(?:[?!,;:]|$|\.(?!\d))|\s(?:of|at|in|and|to|or|los|an|oder|und|vor)\b)",
                 _on_the,
+                False,
+            ),
+            (
+                rf"(?P<place>{'|'.join(PLACES)})\s(?P<weekday>{WEEKDAY})\s(?:of|in)\s"
+                rf"(?:(?:the|this|(?P<next>next))\smonth\b|{MONTH})",
+                _by_place,
                 False,
             ),
             (r"(?P<near>(?:the )?day after tomorrow|tomorrow|today|tonight)\b", _near_day, True),
@@ -177,7 +202,7 @@ _AHEAD: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days]
                 _coming_up,
                 True,
             ),
-            (rf"(?P<weekday>{WEEKDAY})\b", _weekday, False),
+            (rf"{_NO_FEAST}(?P<weekday>{WEEKDAY})\b", _weekday, False),
         )
     )
 )

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from memory_butler.domain import roles
 from memory_butler.domain.relevance import CAPITALISED, is_personal
 
 SHORT: Final = 300  # characters; a longer prompt brings what it is about, and costs more to embed
@@ -72,7 +73,12 @@ _CALLED: Final = re.compile(
     re.IGNORECASE,
 )
 # Whose people "my sister" and "our vet" are.
-_ASKERS: Final = frozenset("user the_user family the_family home household team project".split())
+_ASKERS: Final = frozenset(
+    """
+    user the_user family the_family home household team project
+    nutzer benutzer familie utilisateur famille usuario familia utente famiglia usuário família
+    """.split()
+)
 _LABEL: Final = re.compile(r"[_ ]name$")
 # What people are to each other: "sister" says who is meant, "birthday" and "deadline" do not.
 _RELATIONS: Final = frozenset(
@@ -121,7 +127,8 @@ _IS: Final = re.compile(
 )
 # "Her name is Ida Novak", "Married to Carla", "a collie called Rex", "the user's sister Ida".
 _SAYS_NAME: Final = re.compile(
-    r"\b(?:is|called|named|[Mm]arried to|[Ee]ngaged to|[Tt]he (?:user|family)['’]s \w{1,30}) "
+    rf"\b(?:{roles.SAYS_NAME}"
+    r"|is|called|named|[Mm]arried to|[Ee]ngaged to|[Tt]he (?:user|family)['’]s \w{1,30}) "
     rf"(?:Dr\.? )?({_NAMED})"
 )
 # What no name begins with: "Is German, 70", "Moved to Spain, alone".
@@ -138,8 +145,10 @@ _LONGEST_NAME: Final = 60
 
 
 def may_describe(question: str) -> bool:
-    """Whether a short question may call somebody by what they are: "my sister", "the landlord"."""
-    return len(question) <= SHORT and _CALLED.search(question) is not None
+    """Whether a short question may call somebody by what they are: "my sister", "mon mari"."""
+    if len(question) > SHORT:
+        return False
+    return _CALLED.search(question) is not None or any(roles.called(question))
 
 
 def members_of(question: str) -> str:
@@ -149,6 +158,21 @@ def members_of(question: str) -> str:
     groups = (found.group(2).lower() for found in _GROUP.finditer(question) if _is_meant(found))
     # A fact may have the group itself as its predicate.
     return " ".join(dict.fromkeys(word for one in groups for word in (*_GROUPS[one], one)))
+
+
+def also_called(question: str) -> str:
+    """What the roles in a short question are called in other languages: "wife frau" for "mi mujer".
+
+    So a fact that says who that is need not be in the language of the question.
+    """
+    if len(question) > SHORT:
+        return ""
+    meant = [english for _, some in roles.called(question) for english in some]
+    own = (one.group(2).casefold().split() for one in _CALLED.finditer(question))
+    kinds = (kind for one in meant for kind in (one, *_GROUPS.get(one, ())))
+    words = [word for one in kinds for word in (one, *roles.words_for(one))]
+    words += (word for some in own for one in some for word in roles.words_for(one))
+    return " ".join(dict.fromkeys(words))
 
 
 def _is_meant(group: re.Match[str]) -> bool:
@@ -172,12 +196,29 @@ def by_name(question: str, facts: Iterable[Known]) -> str | None:
     named: dict[str, set[str]] = {}
     for fact in facts:
         for described, name in _said_of(fact):
-            if name.casefold() not in question.casefold():
+            # "Holiday" does not have the name of Ida.
+            if not re.search(rf"\b{re.escape(name)}\b", question, re.IGNORECASE):
                 named.setdefault(described, set()).add(name)
     people = {described: _one_person(names) for described, names in named.items()}
     put = _GROUP.sub(lambda group: _all_of(group, named), question)
     put = _CALLED.sub(lambda called: _called(called, people), put)
+    for found, meant in reversed([*roles.called(put)]):
+        if names := _of_roles(meant, named, people):
+            put = put[: found.start()] + " and ".join(names) + put[found.end() :]
     return None if put == question else put
+
+
+def _of_roles(
+    meant: Collection[str],
+    named: Mapping[str, Collection[str]],
+    people: Mapping[str, str | None],
+) -> list[str]:
+    """The names of who has a role, by the English words for it; of a group all."""
+    some = (known for one in meant if (known := people.get(one)))
+    members = (
+        name for one in meant for kind in _GROUPS.get(one, ()) for name in named.get(kind, ())
+    )
+    return sorted({*some, *members})[:_MEMBERS]
 
 
 def _one_person(names: Collection[str]) -> str | None:
@@ -217,16 +258,21 @@ def _said_of(fact: Known) -> Iterator[tuple[str, str]]:
     is_asker = subject.casefold().replace(" ", "_") in _ASKERS
     relation = _LABEL.sub("", fact.predicate.strip().casefold().replace("_", " "))
     name = _SAYS_NAME.search(content) or _BEGINS_WITH_NAME.search(content)
-    is_relation = relation.rpartition(" ")[2] in _RELATIONS
+    meant = roles.in_english(relation)
+    is_relation = meant or relation.rpartition(" ")[2] in _RELATIONS
     if is_relation and name is not None and _is_name(name.group(1)):
         owners = [""] if is_asker else _names_of(subject)
-        for what in _in_short(relation):
+        for what in meant or _in_short(relation):
             yield from ((owner + what, name.group(1)) for owner in owners)
-    if is_asker and relation in _GROUPS:  # "Two kids: Leo (8) and Mia (6)"
-        names = (one.group() for one in _ONE_NAME.finditer(content))
-        yield from ((_GROUPS[relation][0], one) for one in names if _is_name(one))
+    group = next((one for one in (relation, *meant) if one in _GROUPS), None)
+    if is_asker and group:  # "Two kids: Leo (8) and Mia (6)"
+        # "Zwei Kinder: Leo und Mia": other nouns have capitals as well.
+        listed = content if relation in _GROUPS else content.partition(":")[2]
+        names = (one.group() for one in _ONE_NAME.finditer(listed))
+        yield from ((_GROUPS[group][0], one) for one in names if _is_name(one))
     if not is_asker and len(subject) <= _LONGEST_NAME:
         said = content[len(subject) :] if content.startswith(subject) else content
+        yield from ((what, subject) for what in roles.said_of(said))
         if found := _IS.match(said):
             whose = _owner(found.group(1) or found.group(2))
             yield from ((whose + what, subject) for what in _in_short(found.group(3).casefold()))

@@ -1,6 +1,7 @@
 """Text on its way into the store, into a search vector and into a prompt (TXT-01..04)."""
 
 import re
+import unicodedata
 from functools import cache
 from typing import Final
 
@@ -23,6 +24,13 @@ def storable(text: str) -> str:
     PostgreSQL's TEXT refuses both. Layout, case and length are the author's.
     """
     return _LONE_SURROGATE.sub("\ufffd", text.replace("\x00", ""))
+
+
+def plain(text: str) -> str:
+    """`text` without accents, each letter at its place."""
+    if text.isascii():
+        return text
+    return "".join(unicodedata.normalize("NFD", one)[0] for one in text)
 
 
 def one_line(text: str) -> str:

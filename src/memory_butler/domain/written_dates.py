@@ -32,10 +32,10 @@ WEEKDAY: Final = f"(?:{'|'.join(WEEKDAYS)})"
 COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})"
 # "To" in the languages whose dates are read, with the article that follows it.
 _TO: Final = (
-    r"(?:\s?[–—-]\s?|\s(?:to|until|till|through|thru|up\sto|bis|bis\szum|au|jusqu['’]au|al?|hasta|até|ao"
+    r"(?:\s?[–—-]\s?|\sall['’]|\s(?:to|until|till|through|thru|up\sto|bis|bis\szum|au|jusqu['’]au|al?|hasta|até|ao"
     r"|fino\sal?|tot|tot\sen\smet|t/m|til)\s(?:the\s|de[nmr]\s|el\s|le\s|o\s)?)"
 )
-_NTH: Final = r"(?:st|nd|rd|th|er|º|\.)?"
+_NTH: Final = r"(?:st|nd|rd|th|er|[º°]|\.)?"
 _YEAR: Final = r"(?:,?\s(?P<year>(?:19|20)\d\d)\b)?"
 _DAY_FIRST: Final = re.compile(
     rf"\b(?:(?P<from>\d{{1,2}}){_NTH}{_TO})?(?P<day>\d{{1,2}}){_NTH}"
@@ -53,6 +53,15 @@ _IN_FIGURES: Final = (
         rf"(?<![\d.])(?:(?P<from>\d{{1,2}})\.?{_TO})?"
         r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})?(?!\.?\d)"
     ),
+)
+# "25/11/2026", "on 12/11", "el 12/11": after an English word the month may come first. Without a
+# year it is one only after such a word or a weekday: "7/10" is a grade. "On 24/7" is always.
+_WITH_SLASHES: Final = re.compile(
+    r"(?:\b(?:(?P<day_first>le|du|au|el|del|dia|il|dal|al|em|am|bis|vom|zum|den|dem)|(?P<on>on|until"
+    rf"|till|before|due|from|{WEEKDAY},?))\s)?"
+    r"(?<![\w/.,-])(?P<one>\d{1,2})/(?P<two>\d{1,2})(?:/(?P<year>(?:19|20)\d\d))?"
+    r"(?![\w/%]|\s(?:of|de|des|du|von)\b)",
+    re.IGNORECASE,
 )
 # "It may 3 times fail" names no day, "on May 3" and "May 3rd" do.
 _VERBS: Final = frozenset(("may", "mar", "march"))
@@ -148,29 +157,56 @@ class Stretch(NamedTuple):
         return Stretch(start, end).of(years)
 
 
-def stretches(text: str, *, asked: bool = False) -> list[Stretch]:
+def stretches(text: str, *, asked: bool = False, month_first: bool = False) -> list[Stretch]:
     """Each date of a text, and what is from one to another.
 
     Args:
         text: in English, or with its dates in English; read up to a bound.
         asked: it is a question, whose longest stretch comes first, and whose "may" may be a verb.
+            Its "12/11" is in November; else it is both.
+        month_first: "12/11" is in December, unless the day surely comes first.
     """
     text = between_as_to(text[:MAX_CHARACTERS])
-    found = sorted(
-        (match.span(), _read(match))
+    found: list[tuple[tuple[int, int], list[Stretch]]] = [
+        (match.span(), [_read(match)])
         for pattern in (_DAY_FIRST, _MONTH_FIRST, *_IN_FIGURES)
         for match in islice(pattern.finditer(text), _MOST)
         if not (asked and _is_verb(match))
-    )
+    ]
+    for match in islice(_WITH_SLASHES.finditer(text), _MOST):
+        if days := _with_slashes(match):
+            some = days[-1:] if month_first else days[:1] if asked else days
+            found.append((match.span(), [Stretch(day, day) for day in some]))
     named: list[Stretch] = []
-    former: tuple[int, Written] | None = None
+    end, former = 0, list[Stretch]()
     lasts = _MOVED.search(text) is None
-    for (start, end), one in found:
-        if lasts and former and former[0] <= start and _JOINED.fullmatch(text, former[0], start):
-            named.append(Stretch(former[1], one.end))
-        named.append(one)
-        former = end, one.start
+    for (start, until), readings in sorted(found):
+        if lasts and former and end <= start and _JOINED.fullmatch(text, end, start):
+            named += (Stretch(a.start, b.end) for a, b in zip(former, readings, strict=False))
+        named += readings
+        end, former = until, readings
     return sorted(named, key=lambda one: one.start == one.end) if asked else named
+
+
+def in_figures(text: str) -> Iterator[Written]:
+    """Each day that a date with slashes may mean: "on 12/11" two."""
+    return (
+        day for one in islice(_WITH_SLASHES.finditer(text), _MOST) for day in _with_slashes(one)
+    )
+
+
+def _with_slashes(match: re.Match[str]) -> list[Written]:
+    """The days that it may mean, that with the day first before the other."""
+    one, two = int(match["one"]), int(match["two"])
+    year = None if match["year"] is None else int(match["year"])
+    if year is None and (not (match["day_first"] or match["on"]) or (one, two) == (24, 7)):
+        return []
+    orders = [(two, one), (one, two)][: 1 if match["day_first"] else 2]
+    return [Written(year, *order) for order in dict.fromkeys(orders) if _is_day(*order)]
+
+
+def _is_day(month: int, day: int) -> bool:
+    return 1 <= month <= 12 and 1 <= day <= monthrange(2024, month)[1]
 
 
 def _is_verb(match: re.Match[str]) -> bool:

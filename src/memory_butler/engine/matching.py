@@ -12,12 +12,13 @@ from memory_butler.domain.days_ahead import days_ahead
 from memory_butler.domain.deep import DeepScore, Evidence, deep_scores, named_speakers
 from memory_butler.domain.entities import spellings
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.foreign_dates import put_into_english
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.named_days import (
     FEW,
     WEEKLY,
     besides,
-    is_weekly_on,
+    is_regular_on,
     names_one_of,
     sought,
     with_english_dates,
@@ -28,6 +29,7 @@ from memory_butler.domain.persons import (
     SHORT,
     Known,
     about_user,
+    also_called,
     asks_all_of_user,
     by_name,
     may_describe,
@@ -205,7 +207,7 @@ async def _understood(asked: Question, spoken: Spoken) -> Question:
     words = await languages.of_question(asked.text, spoken)
     is_foreign = words != with_parts(asked.text)  # it has a mark, or CJK
     in_deep = asked.mode == "deep" and is_foreign
-    dated = await in_english(asked.text, spoken) if in_deep else asked.text
+    dated = await in_english(asked.text, spoken) if in_deep else put_into_english(asked.text)
     calendar = await calendar_of(asked.text, spoken) if in_deep else {}
     return replace(
         asked, words=words, dated=dated, calendar=calendar, is_foreign=is_foreign, spoken=spoken
@@ -307,11 +309,12 @@ async def _put_by_name(
 
     Only of a deep search: the others promise the ranks of the question's own words.
     """
-    if asked.mode != "deep" or asked.is_foreign or "fact" not in types:
+    if asked.mode != "deep" or "fact" not in types:
         return None
     ids = list(worded_best) if may_describe(asked.text) else []
-    if (members := members_of(asked.text)) and not tx.past:
-        some = await worded(tx, asked.wanted(["fact"]), members, deep=True)
+    described = f"{members_of(asked.text)} {also_called(asked.text)}".strip()
+    if described and not tx.past:
+        some = await worded(tx, asked.wanted(["fact"]), described, deep=True)
         ids += [row["id"] for row in some[:DESCRIBING]]
     rows = await facts.many(tx, ids) if ids else []
     return by_name(
@@ -481,8 +484,8 @@ async def _pointed_at(
         if len(ahead.days) <= FEW:
             return _Pointed(ahead=[*dated, *weekly])
         return _Pointed(ahead=dated, perhaps=weekly)
-    either = (None if ahead is None else ahead.days, days_of(period, today))
-    dated, weekly = await _naming(tx, types, asked, [days for days in either if days is not None])
+    perhaps = (*((ahead.days, ahead.or_else) if ahead else ()), days_of(period, today))
+    dated, weekly = await _naming(tx, types, asked, [days for days in perhaps if days is not None])
     return _Pointed(perhaps=[*dated, *weekly])
 
 
@@ -504,7 +507,7 @@ async def _naming(
         text = with_english_dates(f"{row['predicate']} {row['content']}", calendar)
         if any(names_one_of(days, text) for days in some):
             dated.append(row)
-        elif any(len(days) <= WEEKLY and is_weekly_on(days, text) for days in some):
+        elif any(len(days) <= WEEKLY and is_regular_on(days, text) for days in some):
             weekly.append(row)
     return dated, weekly
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
+from memory_butler.domain.foreign_dates import put_into_english
 from memory_butler.domain.wording import without_cjk
 from memory_butler.domain.written_dates import MAX_CHARACTERS, MONTHS, WEEKDAYS, between_as_to
 from memory_butler.inference import languages
@@ -32,6 +33,13 @@ _CORRECTED: Final = tuple(
         (r"\bpasado tomorrow\b", "the day after tomorrow"),
         (r"\bdopotomorrow\b|\bdopodomani\b", "the day after tomorrow"),
         (r"\bprossim[ao] (week|month)\b", r"next \1"),
+        (
+            rf"\b({_WEEKDAYS}|week|month)"
+            r" (?:prochaine?|que viene|proximo|próximo|que vem|prossim[ao])\b"
+            rf"|\b(?:proxim[ao]|próxim[ao]|prossim[ao]|nachste[nrs]?|nächste[nrs]?|kommende[nrs]?) "
+            rf"({_WEEKDAYS}|week|month)\b",
+            r"next \1\2",
+        ),
         (
             r"\bn(?:ä|a)chstes wochenende\b|\bweek-?end prochain\b|\bpr(?:ó|o)ximo fin de semana\b"
             r"|\bprossimo fine settimana\b|\bpr(?:ó|o)ximo fim de semana\b|\bvolgend weekend\b",
@@ -56,6 +64,12 @@ _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 # word with one is a name: "su hijo Domingo".
 _CAPITALS: Final = frozenset(("de", "el", "id", "pt"))
 
+# Numbers that are spelled as the short name of a month.
+_NUMBERS: Final = {"fr": frozenset(("sept",))}
+# After such a word comes a name, in languages whose days have a capital letter as well.
+_TITLES: Final = re.compile(
+    r"\b(?:Frau|Herrn?|Familie|Dr\.|Tante|Onkel|Senhora?|Dona|Dom|Tia|Tio) $"
+)
 _SHORT: Final = 3  # letters
 # "Die" and "mit" are no Tuesday and no Wednesday, though dateparser takes them for short names of
 # these. Beside a day's number such a word is a month: "3. Dez".
@@ -117,22 +131,24 @@ def _names(language: str) -> tuple[Mapping[str, str], frozenset[str]]:
         # "9. Dez." is a day; elsewhere a short name counts for no month.
         months = [name for name in said if len(name) == _SHORT and one in MONTHS]
         names |= {name: one for name in (*full, *months) if name != one}
-        short |= {name for name in said if name not in full and without_cjk(name) == name}
+        unlike = (name for name in said if name not in (*full, *MONTHS))  # "may" is put there
+        short |= {name for name in unlike if without_cjk(name) == name}
     return names, frozenset(short)
 
 
 async def in_english(question: str, spoken: Spoken = NONE) -> str:
-    """A question's dates in English, the rest as it may be; the question itself if it is English.
+    """A question's dates in English, the rest as it may be; all of it, if it is English.
 
     The first question of a language takes a tenth of a second, of any language half a second.
     """
-    text = question[:MAX_CHARACTERS]
-    return await asyncio.to_thread(_translated, text, spoken)
+    return await asyncio.to_thread(_translated, question[:MAX_CHARACTERS], spoken)
 
 
 def _translated(text: str, spoken: Spoken) -> str:
     language = languages.language(text, spoken)
-    if language is None or language == "en" or _RATE.search(text):
+    is_rate = _RATE.search(text)
+    text = put_into_english(text)
+    if language is None or language == "en" or is_rate:
         return text
     with _one_at_a_time:
         from dateparser.conf import settings  # type: ignore[import-untyped]  # ships none
@@ -145,12 +161,10 @@ def _translated(text: str, spoken: Spoken) -> str:
             text = _ALONE.sub(
                 lambda word: "" if word.group().lower() in short else word.group(), text
             )
+            # Of names no month and no day.
+            text = _WORD.sub(lambda word: " " if _is_none(word, language) else word.group(), text)
             said = _put(locale, text, settings)
-            alone = [
-                _put(locale, word.group(), settings).strip()
-                for word in _WORD.finditer(text)
-                if language in _CAPITALS or not _is_name(word)
-            ]
+            alone = [_put(locale, word, settings).strip() for word in _WORD.findall(text)]
         # Free text in a third party's parser: whatever it stumbles over names no date.
         except Exception:
             return text
@@ -164,6 +178,18 @@ def _translated(text: str, spoken: Spoken) -> str:
         elif _WEEKDAY.fullmatch(word):
             said += f" on {word}"
     return said
+
+
+def _is_none(word: re.Match[str], language: str) -> bool:
+    """Whether a word is no month and no day, though it may be spelled as one."""
+    said, before = word.group().lower(), word.string[: word.start()]
+    if said in _NUMBERS.get(language, ()):
+        return not before.rstrip(" .")[-1:].isdigit()
+    if said not in _names(language)[0]:
+        return False
+    if _TITLES.search(before):
+        return True
+    return language not in _CAPITALS and _is_name(word)
 
 
 def _is_name(word: re.Match[str]) -> bool:

@@ -1,7 +1,7 @@
 """The times of day in a text: "5pm", "at 7", "at 18h30", "half past six", "noon" (C-160)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
@@ -88,26 +88,43 @@ def _clocks() -> tuple[re.Pattern[str], ...]:
 _PAST: Final = {"half past": 30, "quarter past": 15, "quarter to": -15}
 
 
-def times_of_day(text: str) -> Iterator[Clock]:
-    """The times of day in a text, in its order."""
-    found = []
-    taken: list[tuple[int, int]] = []
-    for pattern in _clocks():
+def clocks_in(
+    text: str,
+    patterns: Iterable[re.Pattern[str]],
+    read: Callable[[Match], list[Clock]],
+    not_before: re.Pattern[str],
+) -> list[Clock]:
+    """The times of day that patterns find, in the order of the text; of what overlaps the first's.
+
+    `not_before`: after which none is meant.
+    """
+    found: list[Clock] = []
+    for pattern in patterns:
         for match in pattern.finditer(text):
-            if any(match.start() < last and match.end() > first for first, last in taken):
+            if any(match.start() < one.end and match.end() > one.start for one in found):
                 continue
-            clock = _clock(match)
-            if clock is None or NOT_BEFORE.search(text[: match.start()]):
-                continue
-            taken.append(match.span())
-            found.append(clock)
-            if match.groupdict().get("bare") and (other := _AND_BARE.match(text, match.end())):
-                second = _clock(other)
-                if second is not None:
-                    start = other.start("hour")
-                    taken.append((start, other.end()))
-                    found.append(replace(second, start=start))
-    yield from sorted(found, key=lambda one: one.start)
+            if not not_before.search(text[: match.start()]):
+                found += read(match)
+    return sorted(found, key=lambda one: one.start)
+
+
+def minutes_from(hour: int, minutes: int) -> tuple[int, int]:
+    """A quarter to an hour, half past it: the hour and minute on a clock's face."""
+    return (hour - 1 or 12, 60 + minutes) if minutes < 0 else (hour, minutes)
+
+
+def times_of_day(text: str) -> list[Clock]:
+    """The times of day in an English text, in its order."""
+    return clocks_in(text, _clocks(), _clock_and_next, NOT_BEFORE)
+
+
+def _clock_and_next(match: Match) -> list[Clock]:
+    """A time of day; after an hour alone also the next of a list."""
+    first = _clock(match)
+    other = _AND_BARE.match(match.string, match.end()) if match.groupdict().get("bare") else None
+    second = _clock(other) if first and other else None
+    found = [first] if first else []
+    return [*found, replace(second, start=other.start("hour"))] if other and second else found
 
 
 def _clock(match: Match) -> Clock | None:
@@ -119,8 +136,7 @@ def _clock(match: Match) -> Clock | None:
     hour = int(spoken) if spoken.isdigit() else _SPOKEN.index(spoken) + 1
     minute = int(given.get("minute") or 0)
     if past := given.get("past"):
-        minute = _PAST[past.lower()]
-        hour, minute = (hour - 1 or 12, 45) if minute < 0 else (hour, minute)
+        hour, minute = minutes_from(hour, _PAST[past.lower()])
     half = (given.get("half") or "").lower().replace(".", "") or None
     if half is not None:
         if not 0 <= hour <= 12:

@@ -1,8 +1,9 @@
 """Dates in words: when a plan is due, and the span of time that a phrase names (C-101, C-160).
 
 Most numbers in a plan count something: euros, steps, a house. So English is read by rules that take
-what is surely a date and nothing else (`days.py`, `clocks.py`), and German likewise (`german.py`);
-dateparser reads calendar dates and the other languages.
+what is surely a date and nothing else (`english.py`, `clocks.py`), and German likewise
+(`german.py`); what these mean is the same (`spans.py`). dateparser reads calendar dates and the
+other languages.
 """
 
 import re
@@ -13,7 +14,7 @@ from itertools import chain
 from typing import Final
 
 from memory_butler.domain.periods import Period
-from memory_butler.journal import german
+from memory_butler.journal import english, german
 from memory_butler.journal.clocks import (
     LISTED,
     NOT_BEFORE,
@@ -25,20 +26,18 @@ from memory_butler.journal.clocks import (
     times_of_day,
 )
 from memory_butler.journal.dateparsing import coming_date, phrases_of
-from memory_butler.journal.days import (
-    DAY,
-    NUMBER,
-    SECOND,
-    SPANS,
-    SUFFIX,
-    Found,
-    day_of,
-    matches,
-    midnight,
-    next_day_of_month,
-)
+from memory_butler.journal.english import NUMBER, SUFFIX
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.rounds import at_clock, next_round
+from memory_butler.journal.spans import (
+    DAY,
+    SECOND,
+    Found,
+    day_of,
+    midnight,
+    next_day_of_month,
+    span,
+)
 
 # Chatham in summer; what seems further east, such as +14:00, is Hawaii or the Aleutians.
 _EASTERNMOST: Final = timedelta(hours=13, minutes=45)
@@ -149,12 +148,13 @@ def undated(text: str, languages: Sequence[str] = ("en",)) -> str:
     `languages`: they do not say what it is about."""
     searched = text[:MAX_SEARCHED_CHARS]
     spans: list[tuple[int, int]] = []
-    if "en" in languages:
-        spans += [match.span() for match, _ in matches(searched)]
-        spans += [(one.start, one.end) for one in times_of_day(searched)]
-    if "de" in languages:
-        spans += [match.span() for match, _ in german.found_in(searched)]
-        spans += [(one.start, one.end) for one in german.times_of_day(searched)]
+    for language, days, times in (
+        ("en", english.found_in, times_of_day),
+        ("de", german.found_in, german.times_of_day),
+    ):
+        if language in languages:
+            spans += [match.span() for match, _ in days(searched)]
+            spans += [(one.start, one.end) for one in times(searched)]
     left, at = "", 0
     # Both languages may have read the same words: what is cut already is not cut again.
     for start, end in sorted(spans):
@@ -230,7 +230,7 @@ def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) ->
         if "de" in languages:
             # The day says which language it is, else the time: "um 8 am Bahnhof" is no "8 am".
             is_german = german.found_in(text) or (
-                any(german.times_of_day(text)) and not any(matches(text))
+                german.times_of_day(text) and not any(english.found_in(text))
             )
             readers.insert(0 if is_german else len(readers), _german(text, base))
         for found in chain(*readers):
@@ -252,7 +252,7 @@ def _is_after(moment: datetime, base: datetime) -> bool:
 
 def _german(text: str, base: datetime) -> Iterator[Found]:
     """The dates in a German text, in the order of the text, each with its time of day."""
-    times = list(german.times_of_day(text))
+    times = german.times_of_day(text)
     known = [(one.start, one.end) for one in times]
     # "um 8 am Bahnhof" is no "8 am".
     times += [
@@ -286,8 +286,8 @@ def _german(text: str, base: datetime) -> Iterator[Found]:
 
 def _english(text: str, base: datetime) -> Iterator[Found]:
     """The dates in an English text, in the order of the text, each with its time of day."""
-    some = list(matches(text))
-    times = list(times_of_day(text))
+    some = list(english.found_in(text))
+    times = times_of_day(text)
     offsets = _offsets(text, [match for match, _ in some], times)
     times = [one for one in times if not _is_offset(one.start, text, offsets)]
     day_seen = False
@@ -365,7 +365,7 @@ def _is_offset(start: int, text: str, offsets: list[Match]) -> bool:
 # Words that tell which half of a day an hour means.
 _LATE: Final = re.compile(
     r"\b(?:tonight|evening|night|afternoon|dinner|supper)\b"
-    r"|(?<!sonn)(?<!heilig)(?<!feier)abends?\b|nachmittags?\b|\bnachts?\b",
+    rf"|{german.LATE.pattern}",
     re.IGNORECASE,
 )
 _EARLY: Final = re.compile(
@@ -464,7 +464,7 @@ def _spanning(moment: datetime, period: str, phrase: str) -> Found:
         return replace(day_of(moment), at=moment)
     if re.search(r"\bweeks?\b", phrase, re.IGNORECASE):
         period = "week"
-    return SPANS.get(period, day_of)(moment)
+    return span(period if period in ("week", "month", "year") else "day", moment)
 
 
 def _foreign(text: str, base: datetime, languages: list[str], *, future: bool) -> Found | None:

@@ -4,57 +4,48 @@ dateparser takes "mit" for Wednesday and "die" for Tuesday, and leaves the time 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from datetime import datetime
 from functools import cache
 from typing import Final
 
-from dateutil.relativedelta import relativedelta  # type: ignore[import-untyped]  # ships none
-
-from memory_butler.journal.clocks import Clock, Match
-from memory_butler.journal.days import (
-    DAY,
-    SECOND,
-    SPANS,
+from memory_butler.journal import spans
+from memory_butler.journal.clocks import Clock, Match, clocks_in, minutes_from
+from memory_butler.journal.rounds import yearly
+from memory_butler.journal.spans import (
     Found,
+    Read,
     Rule,
     day_of,
-    matches,
+    later,
     midnight,
+    next_date,
     next_day_of_month,
-    round_of,
+    part_of,
+    round_of_month,
+    round_of_unit,
+    round_of_week,
+    rule,
+    span,
 )
-from memory_butler.journal.rounds import CODES, monthly, rounds, weekly, yearly
 
 _WEEKDAYS: Final = "montag dienstag mittwoch donnerstag freitag samstag sonntag".split()
 _MONTHS: Final = (
     "januar februar märz april mai juni juli august september oktober november dezember".split()
 )
+_TWO_TO_TWELVE: Final = "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split()
 _NUMBERS: Final[Mapping[str, int]] = {
-    **{
-        word: number
-        for number, word in enumerate(
-            "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split(), start=2
-        )
-    },
-    **dict.fromkeys(("ein", "eine", "einem", "einen", "einer"), 1),
+    **{word: number for number, word in enumerate(_TWO_TO_TWELVE, start=2)},
+    **dict.fromkeys(("ein", "eins", "eine", "einem", "einen", "einer"), 1),
 }
-# The hour at which a part of the day is over; 24 is the end of the day.
-_PARTS: Final[Mapping[str, int]] = {
-    "früh": 12, "morgen": 12, "vormittag": 12, "mittag": 14, "nachmittag": 18, "abend": 24,
-    "nacht": 24,
+_PARTS: Final[Mapping[str, str]] = {
+    "früh": "morning", "morgen": "morning", "vormittag": "morning", "mittag": "noon",
+    "nachmittag": "afternoon", "abend": "evening", "nacht": "night",
 }  # fmt: skip
-_UNITS: Final[Mapping[str, timedelta | relativedelta]] = {
-    "minute": timedelta(minutes=1),
-    "stunde": timedelta(hours=1),
-    "tag": timedelta(days=1),
-    "woche": timedelta(weeks=1),
-    "monat": relativedelta(months=1),
-    "jahr": relativedelta(years=1),
-}
-_SPANS: Final[Mapping[str, str]] = {
-    "tag": "day", "woche": "week", "wochenende": "weekend", "monat": "month", "jahr": "year",
+_UNITS: Final[Mapping[str, str]] = {
+    "minute": "minute", "stunde": "hour", "tag": "day", "woche": "week", "wochenende": "weekend",
+    "monat": "month", "jahr": "year", "werktag": "working day", "täglich": "day",
+    "wöchentlich": "week", "monatlich": "month", "jährlich": "year", "werktags": "working day",
 }  # fmt: skip
 _PLACES: Final[Mapping[str, int]] = {"erst": 1, "zwei": 2, "drit": 3, "vier": 4, "letz": -1}
 _FEASTS: Final[Mapping[str, tuple[int, int]]] = {
@@ -81,11 +72,10 @@ _UP_TO: Final = re.compile(r"\b(?:bis|spätestens|innerhalb)\b[^.,;\n]{0,12}$", 
 _NUMBERED: Final = re.compile(
     r"\b(?:version|release|update|kapitel|abschnitt|punkt|nummer|nr\.?)\s+$", re.IGNORECASE
 )
-_SPOKEN: Final = "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split()
-_HOUR = rf"(?P<hour>\d{{1,2}}|eins|{'|'.join(_SPOKEN)})"
+_HOUR = rf"(?P<hour>\d{{1,2}}|eins?|{'|'.join(_TWO_TO_TWELVE)})"
 # "Sonnabend" is a day, "Heiligabend" another one, and "Feierabend" the end of work.
-_LATE: Final = re.compile(
-    r"(?:(?<!sonn)(?<!heilig)(?<!feier)abend|nachmittag|nacht)s?\b", re.IGNORECASE
+LATE: Final = re.compile(
+    r"(?:(?<!sonn)(?<!heilig)(?<!feier)abend|nachmittag|\bnacht)s?\b", re.IGNORECASE
 )
 # What a number after "um" may count instead: by how much.
 _MEASURE = (
@@ -95,10 +85,12 @@ _MEASURE = (
 _FRACTIONS: Final = {"halb": -30, "viertel nach": 15, "viertel vor": -15, "dreiviertel": -15}
 
 
-def found_in(text: str) -> list[tuple[Match, Callable[[Match, datetime], Found | None]]]:
+def found_in(text: str) -> list[tuple[Match, Read]]:
     """The days in a text, each with its reader, but for those that are not meant."""
     return [
-        one for one in matches(text, _rules()) if not _NOT_BEFORE.search(text[: one[0].start()])
+        one
+        for one in spans.matches(text, _rules())
+        if not _NOT_BEFORE.search(text[: one[0].start()])
     ]
 
 
@@ -112,35 +104,25 @@ def is_before(match: Match) -> bool:
     return _BEFORE.search(match.string[: match.start()]) is not None
 
 
-def times_of_day(text: str) -> Iterator[Clock]:
+def times_of_day(text: str) -> list[Clock]:
     """The times of day in a text, in its order."""
-    found: list[Clock] = []
-    for pattern in _clocks():
-        for match in pattern.finditer(text):
-            if any(match.start() < one.end and match.end() > one.start for one in found):
-                continue
-            clock = _clock(match)
-            if clock is not None and not _NOT_BEFORE.search(text[: match.start()]):
-                found.append(clock)
-    yield from sorted(found, key=lambda one: one.start)
+    return clocks_in(text, _clocks(), _clock, _NOT_BEFORE)
 
 
-def _clock(match: Match) -> Clock | None:
+def _clock(match: Match) -> list[Clock]:
     given = match.groupdict()
     if given.get("word"):
-        return Clock(match.start(), match.end(), 24, 0, "exact", None, True)
-    said = given["hour"].lower()
-    hour = int(said) if said.isdigit() else _SPOKEN.index("ein" if said == "eins" else said) + 1
-    minute = int(given.get("minute") or given.get("after") or 0)
+        return [Clock(match.start(), match.end(), 24, 0, "exact", None, True)]
+    hour, minute = _number(given["hour"]), int(given.get("minute") or given.get("after") or 0)
     if fraction := given.get("fraction"):
-        minute = _FRACTIONS[re.sub(r"\s+", " ", fraction.lower())]
-        hour, minute = (hour - 1 or 12, 60 + minute) if minute < 0 else (hour, minute)
+        hour, minute = minutes_from(hour, _FRACTIONS[re.sub(r"\s+", " ", fraction.lower())])
     if (hour, minute) > (24, 0) or minute > 59:
-        return None
+        return []
     # "9 Uhr" is in the morning, unless somebody speaks of an evening; "3 Uhr" is seldom at night.
-    is_morning = given.get("uhr") and 7 <= hour <= 12 and not _LATE.search(match.string)
-    exact = hour > 12 or hour == 0 or said.startswith("0") or given.get("minute") or is_morning
-    return Clock(match.start(), match.end(), hour, minute, "exact" if exact else None, None, True)
+    is_morning = given.get("uhr") and 7 <= hour <= 12 and not LATE.search(match.string)
+    is_in_full = hour > 12 or hour == 0 or given["hour"].startswith("0")
+    exact = is_in_full or given.get("minute") or is_morning
+    return [Clock(match.start(), match.end(), hour, minute, "exact" if exact else None, None, True)]
 
 
 @cache
@@ -175,36 +157,35 @@ def _month(word: str) -> int:
 
 
 def _in_part(found: Found, part: str | None) -> Found:
-    """The part of a day, such as its morning."""
-    if part is None:
-        return found
-    hour = _PARTS[part.lower()]
-    end = found.end if hour == 24 else found.start.replace(hour=hour)
-    return replace(found, at=end if hour != 24 else None, end=end, is_part=True)
+    return part_of(found, part and _PARTS[part.lower()])
 
 
 def _of_weekday(match: Match, base: datetime) -> Found:
     """ "am Freitag", "nächsten Freitag", "Freitag in einer Woche"."""
     given = match.groupdict()
-    which = (given.get("which") or "").lower()
-    start = midnight(base, 1) if which in ("nächste", "kommende") else base
-    day = midnight(start, (_weekday(match["weekday"]) - start.weekday()) % 7)
+    start = (
+        midnight(base, 1) if (given.get("which") or "").lower() in ("nächste", "kommende") else base
+    )
+    day = spans.next_weekday(_weekday(match["weekday"]), start)
     if count := given.get("count"):
-        return day_of(day + 7 * _number(count) * DAY)
-    return _in_part(replace(day_of(day), again=7 * DAY), given.get("part"))
+        return day_of(day.start, 7 * _number(count))
+    return _in_part(day, given.get("part"))
 
 
 def _of_week(match: Match, base: datetime) -> Found:
-    weeks = 0 if match["which"].lower() == "diese" else 1
-    day = _weekday(match["weekday"])
-    return _in_part(day_of(midnight(base, 7 * weeks - base.weekday() + day)), match["part"])
+    day = spans.weekday_of_week(_weekday(match["weekday"]), base, _ahead(match["which"]))
+    return _in_part(day, match["part"])
+
+
+def _ahead(which: str | None) -> int:
+    return 0 if which is None or which.lower() == "diese" else 1
 
 
 def _near(match: Match, base: datetime) -> Found:
     days = {"heute": 0, "morgen": 1, "übermorgen": 2}[match["near"].lower()]
-    count = match.groupdict().get("count")
-    later = 7 * _number(count) if count else 0
-    return _in_part(day_of(midnight(base, days + later)), match.groupdict().get("part"))
+    given = match.groupdict()
+    days += 7 * _number(given.get("count") or "0")
+    return _in_part(day_of(base, days), given.get("part"))
 
 
 def _of_date(match: Match, base: datetime) -> Found | None:
@@ -212,14 +193,7 @@ def _of_date(match: Match, base: datetime) -> Found | None:
     given = match.groupdict()
     number = int(given["number"]) if given.get("number") else _month(match["month"])
     year = given.get("year")
-    try:
-        day = midnight(base).replace(month=number, day=int(match["day"]))
-        if year is not None:
-            return day_of(day.replace(year=int(year)))
-    except ValueError:
-        return None
-    day = day if day >= midnight(base) else day + relativedelta(years=1)
-    return replace(day_of(day), again=relativedelta(years=1))
+    return next_date(number, int(match["day"]), base, int(year) if year else None)
 
 
 def _perhaps_of_date(match: Match, base: datetime) -> Found | None:
@@ -228,50 +202,27 @@ def _perhaps_of_date(match: Match, base: datetime) -> Found | None:
 
 
 def _later(match: Match, base: datetime) -> Found:
-    unit = match["unit"].lower()
-    step = _UNITS[unit]
     count = 0.5 if match.groupdict().get("half") else _number(match["count"])
-    if unit in ("minute", "stunde"):
-        # Real time passes, whatever the clocks do meanwhile.
-        then = (base.astimezone(UTC) + count * step).astimezone(base.tzinfo)
-        return replace(day_of(then), at=then)
-    return day_of(midnight(base) + int(count) * step)
+    return later(base, count, _UNITS[match["unit"].lower()])
 
 
 def _this_or_next(match: Match, base: datetime) -> Found:
-    unit = match["unit"].lower()
-    given = match.groupdict()
-    if not given.get("which") or match["which"].lower() == "diese":
-        return SPANS[_SPANS[unit]](base)
-    start = midnight(base).replace(day=1) if unit in ("monat", "jahr") else base
-    return SPANS[_SPANS[unit]](start + _UNITS["woche" if unit == "wochenende" else unit])
+    ahead = _ahead(match.groupdict().get("which"))
+    return span(_UNITS[match["unit"].lower()], base, ahead)
 
 
 def _end(match: Match, base: datetime) -> Found:
-    """ "Ende März", "Ende der Woche", "Monatsende": its last week, or its last day."""
+    """ "Ende März", "Ende der Woche", "Monatsende"."""
     given = match.groupdict()
     if given.get("month"):
-        whole = _of_month(match, base)
-    else:
-        unit = match["unit"].lower().removesuffix("s")
-        start = midnight(base)
-        if given.get("next"):
-            start = start.replace(day=1) if unit in ("monat", "jahr") else start
-            start = start + _UNITS[unit]
-        whole = SPANS[_SPANS[unit]](start)
-    is_long = whole.end - whole.start > 8 * DAY
-    return Found(whole.end - (7 if is_long else 1) * DAY, whole.end)
+        return spans.end_of(_of_month(match, base))
+    unit = _UNITS[match["unit"].lower().removesuffix("s")]
+    return spans.end_of(span(unit, base, 1 if given.get("next") else 0))
 
 
 def _of_month(match: Match, base: datetime) -> Found:
-    number = _month(match["month"])
-    first = midnight(base).replace(day=1, month=number)
     year = match.groupdict().get("year")
-    if year is not None:
-        first = first.replace(year=int(year))
-    elif number < base.month:
-        first += relativedelta(years=1)
-    return SPANS["month"](first)
+    return spans.next_month(_month(match["month"]), base, int(year) if year else None)
 
 
 def _each(match: Match, base: datetime) -> Found | None:
@@ -281,67 +232,38 @@ def _each(match: Match, base: datetime) -> Found | None:
     if every < 1:
         return None
     if days := given.get("days"):
-        named = sorted({_weekday(one) for one in re.findall(r"[a-zäöü]{5,}", days.lower())})
-        return _in_part(round_of(weekly(named), base, every), given.get("part"))
-    if given.get("part"):
-        return _in_part(round_of("FREQ=DAILY", base, every), given["part"])
-    adverb = given.get("adverb") or ""
-    unit = {"täg": "tag", "wöc": "woche", "mon": "monat", "jäh": "jahr", "wer": "werktag"}.get(
-        adverb.lower()[:3]
-    ) or (given.get("unit") or "tag").lower().split()[0]
-    if unit == "werktag":
-        return round_of(weekly(range(5)), base, 1)
-    if unit in ("minute", "stunde"):
-        minutes = every * (60 if unit == "stunde" else 1)
-        then = (base.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(base.tzinfo)
-        return replace(day_of(then), at=then, repeats=f"FREQ=MINUTELY;INTERVAL={minutes}")
-    if unit == "tag":
-        return round_of("FREQ=DAILY", base, every)
+        named = [_weekday(one) for one in re.findall(r"[a-zäöü]{5,}", days.lower())]
+        return _in_part(round_of_week(named, base, every), given.get("part"))
+    if part := given.get("part"):
+        return round_of_unit(_PARTS[part.lower()], base, every)
     if given.get("day"):
-        return round_of(monthly(int(given["day"])), base, every)
-    span = SPANS[_SPANS[unit]](base)
-    if every > 1:
-        span = day_of(midnight(base) + every * _UNITS[unit])
-    last = span.end - SECOND
-    rule = {
-        "woche": weekly([last.weekday()]),
-        "monat": monthly(31 if every == 1 else last.day),
-        "jahr": yearly(last.month, last.day),
-    }[unit]
-    return replace(span, repeats=f"{rule};INTERVAL={every}" if every > 1 else rule)
+        return round_of_month(int(given["day"]), base, every)
+    unit = _UNITS[(given.get("adverb") or given["unit"]).lower().split()[0]]
+    return round_of_unit(unit, base, every)
 
 
 def _each_year(match: Match, base: datetime) -> Found | None:
-    return round_of(yearly(_month(match["month"]), int(match["day"])), base)
+    return spans.round_of(yearly(_month(match["month"]), int(match["day"])), base)
 
 
 def _of_some_month(match: Match, base: datetime) -> Found:
     """ "jeden ersten Montag im Monat"; "am letzten Freitag im März", once."""
-    place = _PLACES[match["place"].lower()[:4]]
-    day = f"{place}{CODES[_weekday(match['weekday'])]}"
+    place, weekday = _PLACES[match["place"].lower()[:4]], _weekday(match["weekday"])
     if month := match.groupdict().get("month"):
-        rule = f"FREQ=YEARLY;BYMONTH={_month(month)};BYDAY={day}"
-        return day_of(next(rounds(rule, midnight(base))))
-    return round_of(f"FREQ=MONTHLY;BYDAY={day}", base)
+        return spans.next_of_month(place, weekday, base, _month(month))
+    return spans.round_of_place(place, weekday, base)
 
 
 def _of_each_month(match: Match, base: datetime) -> Found | None:
-    day = int(match["day"])
-    return round_of(monthly(day), base) if 1 <= day <= 31 else None
+    return round_of_month(int(match["day"]), base)
 
 
 def _ordinal(match: Match, base: datetime) -> Found | None:
     return next_day_of_month(int(match["day"]), base)
 
 
-def _feast(match: Match, base: datetime) -> Found:
-    month, day = _FEASTS[match["feast"].lower()]
-    then = midnight(base).replace(month=month, day=day)
-    return day_of(then if then >= midnight(base) else then + relativedelta(years=1))
-
-
-def _rule(pattern: str, read: Callable[[Match, datetime], Found | None]) -> Rule:
-    return re.compile(rf"(?<![\w/.-]){pattern}", re.IGNORECASE), read
+def _feast(match: Match, base: datetime) -> Found | None:
+    return next_date(*_FEASTS[match["feast"].lower()], base)
 
 
 @cache
@@ -350,63 +272,63 @@ def _rules() -> tuple[Rule, ...]:
     place = r"(?P<place>ersten|zweiten|dritten|vierten|letzten)"
     each = r"jede[nrms]?\s+(?:(?P<second>zweite[nrms]?)\s+|(?P<count>\d{1,2})\.\s+)?"
     return (
-        _rule(r"am\s+(?P<day>\d{1,2})\.?\s+(?:jede[ns]|eines\s+jeden)\s+monats\b", _of_each_month),
-        _rule(
+        rule(r"am\s+(?P<day>\d{1,2})\.?\s+(?:jede[ns]|eines\s+jeden)\s+monats\b", _of_each_month),
+        rule(
             rf"(?:jeden|am)\s+{place}\s+{_WEEKDAY}\s+(?:im|des|jede[ns])\s+monats?\b",
             _of_some_month,
         ),
-        _rule(rf"am\s+{place}\s+{_WEEKDAY}\s+im\s+{_MONTH}", _of_some_month),
-        _rule(rf"jedes\s+jahr\s+(?:am\s+)?(?P<day>\d{{1,2}})\.\s*{_MONTH}", _each_year),
-        _rule(rf"{each}{_DAYS}\b{_PART}", _each),
-        _rule(rf"{each}(?P<part>morgen|vormittag|mittag|nachmittag|abend|nacht)\b", _each),
-        _rule(
+        rule(rf"am\s+{place}\s+{_WEEKDAY}\s+im\s+{_MONTH}", _of_some_month),
+        rule(rf"jedes\s+jahr\s+(?:am\s+)?(?P<day>\d{{1,2}})\.\s*{_MONTH}", _each_year),
+        rule(rf"{each}{_DAYS}\b{_PART}", _each),
+        rule(rf"{each}(?P<part>morgen|vormittag|mittag|nachmittag|abend|nacht)\b", _each),
+        rule(
             rf"{each}(?P<unit>tag|woche|jahr|werktag|monat(?:\s+am\s+(?P<day>\d{{1,2}})\.)?)(?!\w)",
             _each,
         ),
-        _rule(rf"alle\s+{_COUNT}\s+{_UNIT}(?:\s+(?:am\s+)?{_DAYS}s?\b)?", _each),
-        _rule(r"(?P<adverb>täglich|wöchentlich|monatlich|jährlich|werktags)\b", _each),
-        _rule(rf"(?P<days>(?P<weekday>{'|'.join(_WEEKDAYS)}))s\b", _each),
-        _rule(
+        rule(rf"alle\s+{_COUNT}\s+{_UNIT}(?:\s+(?:am\s+)?{_DAYS}s?\b)?", _each),
+        rule(r"(?P<adverb>täglich|wöchentlich|monatlich|jährlich|werktags)\b", _each),
+        rule(rf"(?P<days>(?P<weekday>{'|'.join(_WEEKDAYS)}))s\b", _each),
+        rule(
             rf"{_WEEKDAY},?\s+(?:dem\s+|den\s+)?(?P<day>\d{{1,2}})\.\s*{_MONTH}(?:\s+{_YEAR})?",
             _of_date,
         ),
-        _rule(rf"(?P<day>\d{{1,2}})\.\s*{_MONTH}(?:\s+{_YEAR})?", _of_date),
-        _rule(
+        rule(rf"(?P<day>\d{{1,2}})\.\s*{_MONTH}(?:\s+{_YEAR})?", _of_date),
+        rule(
             rf"(?:{_WEEKDAY},?\s+(?:dem\s+|den\s+)?)?(?P<day>\d{{1,2}})\.(?P<number>0?[1-9]|1[0-2])\.{_YEAR}",
             _of_date,
         ),
-        _rule(
+        rule(
             rf"(?:{_WEEKDAY},?\s+|(?:am|bis(?:\s+zum)?|zum|dem|den|vor\s+dem)\s+)(?:dem\s+|den\s+)?"
             r"(?P<day>\d{1,2})\.(?P<number>0?[1-9]|1[0-2])\.?(?![\d.])",
             _of_date,
         ),
-        _rule(r"(?P<day>\d{1,2})\.(?P<number>0?[1-9]|1[0-2])\.(?![\d.])", _perhaps_of_date),
-        _rule(rf"(?:am\s+)?{_WEEKDAY}\s+in\s+{_COUNT}\s+woche(?:n)?\b", _of_weekday),
-        _rule(rf"(?P<near>heute|morgen)\s+in\s+{_COUNT}\s+woche(?:n)?\b", _near),
-        _rule(rf"{_THIS_OR_NEXT}\s+woche,?\s+(?:am\s+)?{_WEEKDAY}{_PART}", _of_week),
-        _rule(rf"{_WEEKDAY}\s+{_THIS_OR_NEXT}\s+woche\b{_PART}", _of_week),
-        _rule(rf"in\s+einer\s+(?P<half>halben)\s+{_UNIT}", _later),
-        _rule(rf"in\s+{_COUNT}\s+{_UNIT}", _later),
-        _rule(
+        rule(r"(?P<day>\d{1,2})\.(?P<number>0?[1-9]|1[0-2])\.(?![\d.])", _perhaps_of_date),
+        rule(rf"(?:am\s+)?{_WEEKDAY}\s+in\s+{_COUNT}\s+woche(?:n)?\b", _of_weekday),
+        rule(rf"(?P<near>heute|morgen)\s+in\s+{_COUNT}\s+woche(?:n)?\b", _near),
+        rule(rf"{_THIS_OR_NEXT}\s+woche,?\s+(?:am\s+)?{_WEEKDAY}{_PART}", _of_week),
+        rule(rf"{_WEEKDAY}\s+{_THIS_OR_NEXT}\s+woche\b{_PART}", _of_week),
+        rule(rf"in\s+einer\s+(?P<half>halben)\s+{_UNIT}", _later),
+        rule(rf"in\s+{_COUNT}\s+{_UNIT}", _later),
+        rule(
             r"ende\s+(?:des\s+|der\s+|dieses\s+|dieser\s+|(?P<next>nächste[ns]?r?\s+))?(?P<unit>woche|monat|jahr)e?s?\b",
             _end,
         ),
-        _rule(r"(?:zum\s+)?(?P<unit>monats|jahres)ende\b", _end),
-        _rule(rf"ende\s+{_MONTH}(?:\s+{_YEAR})?", _end),
-        _rule(rf"{_THIS_OR_NEXT}\s+(?P<unit>wochenende|woche|monat|jahr)\b", _this_or_next),
-        _rule(r"am\s+(?P<unit>wochenende)\b", _this_or_next),
-        _rule(rf"(?:im|bis)\s+{_MONTH}(?:\s+{_YEAR})?", _of_month),
-        _rule(
+        rule(r"(?:zum\s+)?(?P<unit>monats|jahres)ende\b", _end),
+        rule(rf"ende\s+{_MONTH}(?:\s+{_YEAR})?", _end),
+        rule(rf"{_THIS_OR_NEXT}\s+(?P<unit>wochenende|woche|monat|jahr)\b", _this_or_next),
+        rule(r"am\s+(?P<unit>wochenende)\b", _this_or_next),
+        rule(rf"(?:im|bis)\s+{_MONTH}(?:\s+{_YEAR})?", _of_month),
+        rule(
             rf"(?:(?:am|bis\s+zum)|{_WEEKDAY},?\s+de[nm])\s+(?P<day>\d{{1,2}})\.(?!\d)"
             r"(?!\s*(?:tag|mal|advent|platz|stock|termin|abend|geburtstag|versuch|kapitel)\b)",
             _ordinal,
         ),
-        _rule(rf"(?:{_THIS_OR_NEXT}\s+)?{_WEEKDAY}{_PART}(?![\w-])", _of_weekday),
+        rule(rf"(?:{_THIS_OR_NEXT}\s+)?{_WEEKDAY}{_PART}(?![\w-])", _of_weekday),
         # "Guten Morgen" and "am Morgen" are none.
-        _rule(
+        rule(
             r"(?<!guten )(?<!am )(?<!der )(?<!den )(?<!dem )(?<!diesen )"
             rf"(?P<near>heute|übermorgen|morgen)\b{_PART}",
             _near,
         ),
-        _rule(rf"(?P<feast>{'|'.join(_FEASTS)})\b", _feast),
+        rule(rf"(?P<feast>{'|'.join(_FEASTS)})\b", _feast),
     )

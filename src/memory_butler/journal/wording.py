@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.text import one_line, storable
-from memory_butler.journal.due import times_left_out
+from memory_butler.journal.due import in_zone, times_left_out
 from memory_butler.journal.items import DISPLAY_TAGS, Event, is_assistant
 from memory_butler.journal.lifecycle import ComeDue, OnMind, phase_words
 from memory_butler.journal.memory import Change, Missed
@@ -168,7 +168,7 @@ def change_lines(
     for one in changes:
         if one.event in words:
             what = WITHHELD if one.type == "secret" else shorten(one.content)
-            due = one.due if one.status == "active" else None
+            due = in_zone(one.due, policy.zone) if one.due and one.status == "active" else None
             when = f", due {date_words(due, policy)}" if due else ""
             is_new_plan = one.type == "plan" and one.event == "tag" and not taken_back
             if due is None and is_new_plan:

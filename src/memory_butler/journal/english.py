@@ -4,21 +4,33 @@ Each rule takes what is surely a date: a number that counts something is none.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
 from functools import cache
-from itertools import islice
 from typing import Final
 
-from dateutil.relativedelta import relativedelta  # type: ignore[import-untyped]  # ships none
-
+from memory_butler.journal import spans
 from memory_butler.journal.clocks import ENDS, WEEKDAY, Match
 from memory_butler.journal.dateparsing import coming_date
-from memory_butler.journal.rounds import CODES, monthly, rounds, weekly, yearly
-
-DAY = timedelta(days=1)
-SECOND = timedelta(seconds=1)
+from memory_butler.journal.rounds import yearly
+from memory_butler.journal.spans import (
+    STEPS,
+    Found,
+    Read,
+    Rule,
+    day_of,
+    later,
+    midnight,
+    next_day_of_month,
+    next_weekday,
+    part_of,
+    round_of_month,
+    round_of_unit,
+    round_of_week,
+    rule,
+    span,
+)
 
 _WEEKDAYS = WEEKDAY.split("|")
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -42,17 +54,6 @@ _FEASTS: Final[Mapping[str, tuple[int, int]]] = {
     "valentine's day": (2, 14),
     "halloween": (10, 31),
 }
-# The hour at which a part of the day is over; 24 is the end of the day.
-_PARTS: Final[Mapping[str, int]] = {"morning": 12, "afternoon": 18, "evening": 24, "night": 24}
-_UNITS: Final[Mapping[str, timedelta | relativedelta]] = {
-    "minute": timedelta(minutes=1),
-    "hour": timedelta(hours=1),
-    "day": timedelta(days=1),
-    "week": timedelta(weeks=1),
-    "month": relativedelta(months=1),
-    "year": relativedelta(years=1),
-}
-
 # How units are shortened, and what is another name of several.
 _SHORT_UNITS: Final[Mapping[str, tuple[float, str]]] = {
     "min": (1, "minute"),
@@ -60,14 +61,9 @@ _SHORT_UNITS: Final[Mapping[str, tuple[float, str]]] = {
     "wk": (1, "week"),
     "fortnight": (2, "week"),
 }
-# A part of a unit is told in the next smaller one.
-_FINER: Final[Mapping[str, tuple[float, str]]] = {
-    "year": (12, "month"),
-    "month": (30, "day"),
-    "week": (7, "day"),
-    "day": (24, "hour"),
-}
-
+# "EOD", "EOW" and "EOM".
+_SHORT_SPANS: Final = {"d": "day", "w": "week", "m": "month"}
+_REPEATED: Final = {"weekday": "working day", "workday": "working day"}
 # "sat" and "sun" are words, too: they are days only after a word such as "on", in a list, or right
 # before a time.
 _SHORT_WEEKDAY = r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"
@@ -97,8 +93,8 @@ _MONTH = (
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
 )
 NUMBER = rf"(?:\d{{1,3}}(?:\.\d)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
-_UNIT_OR_DAY = rf"(?:{'|'.join(_UNITS)}|weekday|workday|weekend|{_ANY_WEEKDAY})"
-_UNIT = rf"(?P<unit>{'|'.join([*_UNITS, *_SHORT_UNITS])})s?\b"
+_UNIT_OR_DAY = rf"(?:{'|'.join(STEPS)}|weekday|workday|weekend|{_ANY_WEEKDAY})"
+_UNIT = rf"(?P<unit>{'|'.join([*STEPS, *_SHORT_UNITS])})s?\b"
 _YEAR = r"20\d\d\b"
 _ISO_DATE = r"20\d\d-\d\d-\d\d"
 # As many write it: "25.12.".
@@ -107,7 +103,7 @@ _SECONDS = r":\d\d(?:\.\d{1,9})?"
 # Zones, as offsets from UTC: no place is further from it.
 _EAST = r"\+(?:0\d|1[0-4]):?[0-5]\d"
 _WEST = r"-(?:0\d|1[0-2]):?[0-5]\d"
-_PART = rf"(?:{'|'.join(_PARTS)})\b"
+_PART = r"(?:morning|afternoon|evening|night)\b"
 _TOWARDS = r"(?:on|by|until|till|before|due|for)\s+(?:the\s+)?"
 SUFFIX = r"(?:st|nd|rd|th)\b"
 _TIME = r"(?:\d{1,2}(?:[:.]\d\d)?\s*[ap]\.?m\b|\d{1,2}:\d\d\b)"
@@ -124,99 +120,13 @@ _VERSIONED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A span on the local clock face; `at` where the phrase names a moment in it.
-
-    `up_to`: the phrase means all the time until then. `again`: how long it is to the next such day,
-    for a time of day that is past today. `is_part`: the moment is the end of a part of the day, so
-    that a time of day goes before it. `repeats`: the rule by which it comes round again.
-    """
-
-    start: datetime
-    end: datetime
-    at: datetime | None = None
-    up_to: bool = False
-    again: timedelta | relativedelta | None = None
-    is_part: bool = False
-    repeats: str | None = None
-
-    def due(self) -> datetime:
-        return self.at or self.end - SECOND
-
-
-Rule = tuple[re.Pattern[str], Callable[[Match, datetime], Found | None]]
-
-
-def matches(
-    text: str, rules: Sequence[Rule] | None = None
-) -> Iterator[tuple[Match, Callable[[Match, datetime], Found | None]]]:
-    """What rules of days find, in the order of the text; of what overlaps, the first rule's.
-
-    The rules of English, if no others are given.
-    """
-    found = [
-        (match.start(), place, match, read)
-        for place, (pattern, read) in enumerate(_rules() if rules is None else rules)
-        for match in pattern.finditer(text)
-    ]
-    taken: list[tuple[int, int]] = []
-    kept = []
-    for start, _, match, read in sorted(found, key=lambda one: one[1]):
-        if all(match.end() <= first or start >= last for first, last in taken):
-            taken.append(match.span())
-            kept.append((start, match, read))
-    for _, match, read in sorted(kept, key=lambda one: one[0]):
-        yield match, read
-
-
-def midnight(moment: datetime, days: int = 0) -> datetime:
-    """Midnight of the local day of `moment`, and `days` on: the clock face's arithmetic, so that a
-    day of 23 or 25 hours comes out right."""
-    return moment.replace(hour=0, minute=0, second=0, microsecond=0, fold=0) + days * DAY
-
-
-def day_of(moment: datetime) -> Found:
-    return Found(midnight(moment), midnight(moment, 1))
-
-
-def _week(moment: datetime) -> Found:
-    monday = midnight(moment, -moment.weekday())
-    return Found(monday, monday + 7 * DAY)
-
-
-def _weekend(moment: datetime) -> Found:
-    return replace(_week(moment), start=midnight(moment, 5 - moment.weekday()))
-
-
-def _month(moment: datetime) -> Found:
-    first = midnight(moment).replace(day=1)
-    return Found(first, first + relativedelta(months=1))
-
-
-def _year(moment: datetime) -> Found:
-    first = midnight(moment).replace(month=1, day=1)
-    return Found(first, first + relativedelta(years=1))
-
-
-SPANS: Final[Mapping[str, Callable[[datetime], Found]]] = {
-    "day": day_of,
-    "week": _week,
-    "weekend": _weekend,
-    "month": _month,
-    "year": _year,
-    **{"d": day_of, "w": _week, "m": _month, "y": _year},
-}
+def found_in(text: str) -> Iterator[tuple[Match, Read]]:
+    """The days in a text, each with its reader."""
+    return spans.matches(text, _rules())
 
 
 def _in_part(found: Found, part: str | None) -> Found:
-    """The part of a day, such as its morning."""
-    if part is None:
-        return found
-    hour = _PARTS[part.lower()]
-    end = found.end if hour == 24 else found.start.replace(hour=hour)
-    # An exact end, and yet no moment: "by the end of the morning".
-    return replace(found, at=end if hour != 24 else None, end=end, is_part=True)
+    return part_of(found, part and part.lower())
 
 
 def _number(word: str) -> float:
@@ -225,75 +135,46 @@ def _number(word: str) -> float:
 
 
 def _later(base: datetime, count: float, unit: str) -> Found:
-    """So much later: a moment for minutes and hours, a day for more."""
     times, unit = _SHORT_UNITS.get(unit.lower(), (1, unit.lower()))
-    count *= times
-    while count != int(count) and unit in _FINER:
-        times, unit = _FINER[unit]
-        count *= times
-    step = _UNITS[unit]
-    if unit in ("minute", "hour"):
-        # Real time passes, whatever the clocks do meanwhile.
-        then = (base.astimezone(UTC) + count * step).astimezone(base.tzinfo)
-        return replace(day_of(then), at=then)
-    return day_of(midnight(base) + int(count) * step)
+    return later(base, count * times, unit)
 
 
 def _weekday(word: str) -> int:
     return next(place for place, name in enumerate(_WEEKDAYS) if name.startswith(word.lower()[:3]))
 
 
+def _month(word: str) -> int:
+    return _MONTHS.index(word.lower()[:3]) + 1
+
+
 def _next_weekday(word: str, base: datetime) -> Found:
-    """The next such day, today included."""
-    found = day_of(midnight(base, (_weekday(word) - base.weekday()) % 7))
-    return replace(found, again=7 * DAY)
-
-
-def next_day_of_month(day: int, base: datetime) -> Found | None:
-    """The next such day, today included; None for a day that no month has."""
-    if not 1 <= day <= 31:
-        return None
-    local = midnight(base)
-    while local.day != day:
-        local += DAY
-    return replace(day_of(local), again=_UNITS["month"])
+    return next_weekday(_weekday(word), base)
 
 
 def _ordinal(match: Match, base: datetime) -> Found | None:
     """ "the 15th", "the 1st of next month"."""
-    if match["next"] or match["of"]:
-        base = midnight(base).replace(day=1) + relativedelta(months=1)
-    return next_day_of_month(int(match["day"]), base)
+    ahead = match["next"] or match["of"]
+    return next_day_of_month(int(match["day"]), span("month", base, 1).start if ahead else base)
 
 
 def _of_some_month(match: Match, base: datetime) -> Found:
     """ "the first monday of the month", "the last friday in march"; the next that is not past."""
-    place = f"{_PLACES[match['place'].lower()]}{CODES[_weekday(match['weekday'])]}"
-    start = midnight(base)
-    if match["month"]:
-        number = _MONTHS.index(match["month"].lower()[:3]) + 1
-        if match["year"]:
-            start = start.replace(year=int(match["year"]), month=1, day=1)
-        return day_of(next(rounds(f"FREQ=YEARLY;BYMONTH={number};BYDAY={place}", start)))
-    if match["next"]:
-        start = start.replace(day=1) + relativedelta(months=1)
-    return day_of(next(rounds(f"FREQ=MONTHLY;BYDAY={place}", start)))
+    place, weekday = _PLACES[match["place"].lower()], _weekday(match["weekday"])
+    if match["year"]:
+        base = midnight(base).replace(year=int(match["year"]), month=1, day=1)
+    elif match["next"]:
+        base = span("month", base, 1).start
+    month = _month(match["month"]) if match["month"] else None
+    return spans.next_of_month(place, weekday, base, month)
 
 
 def _weekday_of_week(match: Match, base: datetime) -> Found:
     weeks = 1 if match["which"].lower() == "next" else 0
-    return day_of(midnight(base, 7 * weeks - base.weekday() + _weekday(match["weekday"])))
+    return spans.weekday_of_week(_weekday(match["weekday"]), base, weeks)
 
 
 def _next_month(word: str, year: str | None, base: datetime) -> Found:
-    """The next such month, this one included."""
-    number = _MONTHS.index(word.lower()[:3]) + 1
-    first = midnight(base).replace(day=1, month=number)
-    if year is not None:
-        first = first.replace(year=int(year))
-    elif number < base.month:
-        first += relativedelta(years=1)
-    return _month(first)
+    return spans.next_month(_month(word), base, int(year) if year else None)
 
 
 def _exact(match: Match, base: datetime) -> Found | None:
@@ -330,7 +211,7 @@ def _calendar(match: Match, base: datetime) -> Found | None:
     if moment is None:
         return None
     has_year = re.search(_YEAR, phrase) is not None
-    return replace(day_of(moment[0]), again=None if has_year else _UNITS["year"])
+    return replace(day_of(moment[0]), again=None if has_year else STEPS["year"])
 
 
 def _perhaps_calendar(match: Match, base: datetime) -> Found | None:
@@ -352,17 +233,9 @@ def _weekday_and_date(match: Match, base: datetime) -> Found | None:
     return _next_weekday(match["weekday"], base)
 
 
-def _feast(match: Match, base: datetime) -> Found:
-    month, day = _FEASTS[re.sub(r"\s+", " ", match["feast"].lower().replace("’", "'"))]
-    then = midnight(base).replace(month=month, day=day)
-    return day_of(then if then >= midnight(base) else then + relativedelta(years=1))
-
-
-def round_of(rule: str, base: datetime, every: float = 1) -> Found:
-    """The first day that a rule names, today included, and from then on each `every`-th of them."""
-    first, second = islice(rounds(rule, midnight(base)), 2)
-    interval = f";INTERVAL={int(every)}" if every > 1 else ""
-    return replace(day_of(first), again=second - first, repeats=f"{rule}{interval}")
+def _feast(match: Match, base: datetime) -> Found | None:
+    feast = re.sub(r"\s+", " ", match["feast"].lower().replace("’", "'"))
+    return spans.next_date(*_FEASTS[feast], base)
 
 
 def _repeated(match: Match, base: datetime) -> Found | None:
@@ -376,77 +249,46 @@ def _repeated(match: Match, base: datetime) -> Found | None:
 
 
 def _each(every: float, unit: str, given: dict[str, str | None], base: datetime) -> Found | None:
-    """Each `every`-th hour, day, week, month, year, part of a day or day of the week.
-
-    None where a count of anything but hours is not whole.
-    """
-    if unit == "hour":
-        # Real time passes, whatever the clocks do meanwhile.
-        minutes = int(every * 60)
-        return replace(_later(base, every, unit), repeats=f"FREQ=MINUTELY;INTERVAL={minutes}")
-    if every != int(every):
-        return None
-    every = int(every)
-    if unit in _PARTS:
-        return _in_part(round_of("FREQ=DAILY", base, every), unit)
-    if day := given.get("day"):
-        return round_of(monthly(int(day)), base, every) if 1 <= int(day) <= 31 else None
-    if on := given.get("on"):
-        return round_of(weekly(_days_in(on + (given.get("more") or ""))), base, every)
-    if date := given.get("date"):
+    """Each `every`-th unit, or a day of each; None where the count of anything but hours is not
+    whole."""
+    is_whole = every == int(every)
+    if is_whole and (day := given.get("day")):
+        return round_of_month(int(day), base, every)
+    if is_whole and (on := given.get("on")):
+        return round_of_week(_days_in(on + (given.get("more") or "")), base, every)
+    if is_whole and (date := given.get("date")):
         day_named = coming_date(date, base, ["en"], "MDY")
         if day_named is None:
             return None
-        return round_of(yearly(day_named[0].month, day_named[0].day), base, every)
-    if unit in ("day", "week", "month", "year"):
-        first = SPANS[unit](base) if every == 1 else _later(base, every, unit)
-        rule = {
-            "day": "FREQ=DAILY",
-            "week": weekly([(first.end - SECOND).weekday()]),
-            "month": monthly(31 if every == 1 else first.start.day),
-            "year": yearly((first.end - SECOND).month, (first.end - SECOND).day),
-        }[unit]
-        interval = f";INTERVAL={every}" if every > 1 else ""
-        return replace(first, repeats=f"{rule}{interval}")
-    if unit in ("weekday", "workday"):
-        return round_of(weekly(range(5)), base, every)
-    if unit == "weekend":
-        return replace(_weekend(base), repeats=weekly([6]))
+        return spans.round_of(yearly(day_named[0].month, day_named[0].day), base, every)
+    if re.fullmatch(_WEEKDAY_OR_SHORT, unit) is None:
+        return round_of_unit(_REPEATED.get(unit, unit), base, every)
     days = _days_in(unit + (given.get("more") or ""))
-    return _in_part(round_of(weekly(days), base, every), given.get("part"))
+    return _in_part(round_of_week(days, base, every), given.get("part")) if is_whole else None
 
 
 def _days_in(text: str) -> list[int]:
-    return sorted(
-        {_weekday(word) for word in re.findall(r"[a-z]{3,}", text.lower()) if word != "and"}
-    )
+    return [_weekday(word) for word in re.findall(r"[a-z]{3,}", text.lower()) if word != "and"]
 
 
 def _of_each_month(match: Match, base: datetime) -> Found | None:
     """ "the 1st of every month", "the last friday of each month", "every first monday"."""
     if word := match["weekday"]:
-        place = _PLACES[match["place"].lower()]
-        return round_of(f"FREQ=MONTHLY;BYDAY={place}{CODES[_weekday(word)]}", base)
+        return spans.round_of_place(_PLACES[match["place"].lower()], _weekday(word), base)
     if match["last"]:
-        return round_of(monthly(31), base)
+        return round_of_month(31, base)
     day = _PLACES.get(match["day"].lower()) or int(re.sub(r"\D", "", match["day"]))
-    return round_of(monthly(day), base) if 1 <= day <= 31 else None
+    return round_of_month(day, base)
 
 
-def _edge(match: Match, base: datetime) -> Found | None:
+def _edge(match: Match, base: datetime) -> Found:
     """The end of a span: its last week, or its last day where it is no longer than that."""
     word = match["of"].lower()
-    if word in SPANS:
-        step = _UNITS.get({"w": "week", "m": "month", "y": "year"}.get(word, word))
-        if match["next"] and step is not None:
-            base = midnight(base).replace(day=1) if word in ("month", "year") else base
-            base = base + step
-        whole = SPANS[word](base)
-    else:
+    if re.fullmatch(_MONTH, word):
         whole = _next_month(word, match["year"], base)
-    is_long = whole.end - whole.start > 8 * DAY and not match["last"]
-    last = 7 if is_long else 1
-    return Found(whole.end - last * DAY, whole.end)
+    else:
+        whole = span(_SHORT_SPANS.get(word, word), base, 1 if match["next"] else 0)
+    return spans.end_of(whole, last_day=bool(match["last"]))
 
 
 def _middle(match: Match, base: datetime) -> Found:
@@ -454,12 +296,7 @@ def _middle(match: Match, base: datetime) -> Found:
 
 
 def _this_or_next(match: Match, base: datetime) -> Found:
-    word = match["span"].lower()
-    if match["which"].lower() != "next":
-        return SPANS[word](base)
-    step = _UNITS["week" if word == "weekend" else word]
-    start = midnight(base).replace(day=1) if word in ("month", "year") else base
-    return SPANS[word](start + step)
+    return span(match["span"].lower(), base, 1 if match["which"].lower() == "next" else 0)
 
 
 def _in(match: Match, base: datetime) -> Found | None:
@@ -479,14 +316,14 @@ def _any_of(match: Match, base: datetime) -> Found | None:
         then = match.string[match.end() :]
         if re.match(_THEN_TIME, then, re.IGNORECASE) is None:
             return None
-    rule = weekly(_days_in((match["on"] or match["first"]) + match["more"]))
-    return replace(round_of(rule, base), repeats=None)
+    days = _days_in((match["on"] or match["first"]) + match["more"])
+    return replace(round_of_week(days, base), repeats=None)
 
 
 def _near(match: Match, base: datetime) -> Found:
     word = match["near"].lower()
     if word.endswith(("tomorrow", "tmrw")):
-        return _in_part(day_of(midnight(base, 2 if "after" in word else 1)), match["part"])
+        return _in_part(day_of(base, 2 if "after" in word else 1), match["part"])
     return _in_part(day_of(base), match["part"])
 
 
@@ -500,27 +337,23 @@ def _from(match: Match, base: datetime) -> Found:
     return _later(base, _number(given.get("count") or "a"), given.get("unit") or "week")
 
 
-def _rule(pattern: str, read: Callable[[Match, datetime], Found | None]) -> Rule:
-    return re.compile(rf"(?<![\w/.-]){pattern}", re.IGNORECASE), read
-
-
 @cache
 def _rules() -> tuple[Rule, ...]:
     """In order of precedence, where two find the same words. Made by the first phrase: compiling
     them takes longer than all else that this module does when it is imported."""
     return (
-        _rule(
+        rule(
             rf"(?:(?:on|by)\s+)?(?:the\s+)?(?:(?P<place>{_PLACE})\s+(?P<weekday>{_ANY_WEEKDAY})|(?P<last>last\s+day)"
             rf"|(?P<day>\d{{1,2}}{SUFFIX}|first)(?:\s+day)?)\s+of\s+(?:every|each)\s+month\b",
             _of_each_month,
         ),
-        _rule(
+        rule(
             rf"(?:every|each)\s+(?:(?P<place>first|last|1st|{_PLACE}(?={_OF_MONTH}))\s+(?P<weekday>{_ANY_WEEKDAY})"
             rf"|(?P<last>last\s+day)(?=\s+of)|(?P<day>\d{{1,2}}{SUFFIX})(?!\s+{_UNIT_OR_DAY}))"
             rf"(?:\s+of\s+(?:the|a)\s+month\b)?",
             _of_each_month,
         ),
-        _rule(
+        rule(
             rf"(?:every|each)\s+(?:(?P<count>other|second|third|fourth|2nd|3rd|4th|{NUMBER})\s+)?"
             rf"(?P<unit>hour|day|week|month|year|weekday|workday|weekend|{_PART}|{_ANY_WEEKDAY})s?\b"
             rf"{_MORE_DAYS}(?:\s+(?P<part>{_PART}))?"
@@ -528,151 +361,151 @@ def _rules() -> tuple[Rule, ...]:
             rf"|(?P<day>\d{{1,2}}){SUFFIX}|(?P<on>{_ANY_WEEKDAY}s?)))?",
             _repeated,
         ),
-        _rule(
+        rule(
             rf"(?:on\s+)?(?P<unit>weekday|{WEEKDAY})s\b(?!\s+from\s+(?:now|today)\b){_MORE_DAYS}(?:\s+(?P<part>{_PART})s?\b)?",
             _repeated,
         ),
-        _rule(r"once\s+(?:a|per)\s+(?P<unit>day|week|month|year)\b", _repeated),
+        rule(r"once\s+(?:a|per)\s+(?P<unit>day|week|month|year)\b", _repeated),
         # "the daily", "a weekly report" are things.
-        _rule(
+        rule(
             rf"(?<!\bthe\s)(?<!\ba\s)(?<!\bmy\s)(?<!\bour\s)(?P<adverb>{'|'.join(_ADVERBS)})\b{ENDS}"
             rf"(?:\s+on\s+(?:the\s+)?(?:(?P<day>\d{{1,2}}){SUFFIX}|(?P<on>{_ANY_WEEKDAY}s?){_MORE_DAYS}))?",
             _repeated,
         ),
-        _rule(
+        rule(
             rf"(?P<exact>{_ISO_DATE}(?:T|\s(?=\d))\d\d:\d\d"
             rf"(?:(?:{_SECONDS})?\s?(?:Z|{_EAST})|{_SECONDS}\s?{_WEST}))(?![\w:])",
             _exact,
         ),
-        _rule(
+        rule(
             rf"(?P<exact>(?P<date>{_ISO_DATE})T(?P<begin>\d\d:\d\d)-(?P<end>{_WEST[1:]}))(?![\w:])",
             _exact_or_span,
         ),
-        _rule(rf"(?P<date>{_YEAR[:-2]}[-/]\d\d[-/]\d\d)(?=T\d|\b)(?![-/])", _calendar),
-        _rule(
+        rule(rf"(?P<date>{_YEAR[:-2]}[-/]\d\d[-/]\d\d)(?=T\d|\b)(?![-/])", _calendar),
+        rule(
             rf"(?P<date>\d{{1,2}}\.\d{{1,2}}\.{_YEAR}|\d{{1,2}}/\d{{1,2}}/{_YEAR})",
             _calendar,
         ),
-        _rule(rf"{_TOWARDS}(?P<date>\d{{1,2}}/\d{{1,2}})(?![\w/.])", _calendar),
-        _rule(
+        rule(rf"{_TOWARDS}(?P<date>\d{{1,2}}/\d{{1,2}})(?![\w/.])", _calendar),
+        rule(
             rf"(?:by|until|till|due)\s+(?P<date>{_DAY_MONTH}(?:\.|(?={_THEN_TIME})))",
             _calendar,
         ),
-        _rule(
+        rule(
             rf"(?P<weekday>{_ANY_WEEKDAY}),?\s+(?P<date>{_DAY_MONTH}\.?)(?={_THEN_TIME})",
             _weekday_and_date,
         ),
         # Nothing else, as in an attribute.
-        _rule(r"(?<![^\n])(?P<date>\d{1,2}\.\d{1,2}\.)(?=\s*$)", _calendar),
+        rule(r"(?<![^\n])(?P<date>\d{1,2}\.\d{1,2}\.)(?=\s*$)", _calendar),
         # "on 25.12 at 5pm" and "on 3.5. at 5pm" are dates. "on 3.2 at 5pm" may be a version, and
         # the point of "before 3.5. Then …" may end the sentence.
-        _rule(
+        rule(
             rf"{_TOWARDS}(?:(?P<date>(?:{_DAY_MONTH}\.(?!\s+(?-i:[A-Z]))"
             rf"|(?:1[3-9]|2\d|3[01])\.\d{{1,2}}(?={_THEN_TIME})))"
             rf"|{_DAY_MONTH}(?=\.|{_THEN_TIME}))",
             _perhaps_calendar,
         ),
-        _rule(
+        rule(
             rf"(?P<date>\d{{1,2}}(?:/\d{{1,2}}|\.\d{{1,2}}\.))(?={_THEN_TIME})",
             _calendar,
         ),
-        _rule(
+        rule(
             rf"(?:{_ANY_WEEKDAY}(?:,?\s+|\s*\())?(?:the\s+)?(?P<date>\d{{1,2}}(?:{SUFFIX})?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?"
             rf"|{_MONTH}\s+(?:the\s+)?\d{{1,2}}(?:{SUFFIX})?(?![\d:.]*\d|\s*[ap]m\b)(?:,?\s+{_YEAR})?)",
             _calendar,
         ),
-        _rule(
+        rule(
             rf"(?:{_TOWARDS}|(?<![^\n])|{_ANY_WEEKDAY},?\s+|(?P<next>next\s+month,?\s+(?:on\s+)?))"
             rf"(?:the\s+)?(?P<day>\d{{1,2}}){SUFFIX}"
             rf"(?:\s+of\s+(?:(?:the|this)|(?P<of>next))\s+month\b)?{ENDS}",
             _ordinal,
         ),
-        _rule(
+        rule(
             rf"(?P<place>{_PLACE})\s+(?P<weekday>{_ANY_WEEKDAY})\s+(?:of|in)\s+"
             rf"(?:(?:the|this|(?P<next>next))\s+month\b|(?P<month>{_MONTH})(?:,?\s+(?P<year>{_YEAR}))?)",
             _of_some_month,
         ),
-        _rule(
+        rule(
             rf"(?P<weekday>{WEEKDAY})\s+after\s+next\b",
             lambda match, base: day_of(_next_weekday(match["weekday"], midnight(base, 8)).start),
         ),
         # "friday week", but not "monday week 3" of a course.
-        _rule(rf"(?P<from>{WEEKDAY}|today|tomorrow)\s+week\b{ENDS}", _from),
-        _rule(
+        rule(rf"(?P<from>{WEEKDAY}|today|tomorrow)\s+week\b{ENDS}", _from),
+        rule(
             rf"(?P<weekday>{_ANY_WEEKDAY})\s+(?:of\s+)?(?P<which>this|next)\s+week\b",
             _weekday_of_week,
         ),
-        _rule(
+        rule(
             rf"(?P<which>this|next)\s+week,?\s+(?:on\s+)?(?P<weekday>{_ANY_WEEKDAY})",
             _weekday_of_week,
         ),
-        _rule(
+        rule(
             rf"(?P<count>{NUMBER})\s+(?P<weekday>{WEEKDAY})s?\s+from\s+(?:now|today)\b",
             lambda match, base: day_of(
-                _next_weekday(match["weekday"], midnight(base, 1)).start
-                + 7 * (int(_number(match["count"])) - 1) * DAY
+                _next_weekday(match["weekday"], midnight(base, 1)).start,
+                7 * (int(_number(match["count"])) - 1),
             ),
         ),
         # "a week on thursday", but not "two hours on thursday".
-        _rule(
+        rule(
             rf"(?P<count>{NUMBER})\s+(?P<unit>week|fortnight)s?\s+"
             rf"(?:(?=today|tomorrow)|on\s+)(?P<from>today|tomorrow|{_ANY_WEEKDAY})",
             _from,
         ),
-        _rule(
+        rule(
             rf"(?P<count>{NUMBER})\s+{_UNIT}\s+from\s+(?P<from>now|today|tomorrow|{_ANY_WEEKDAY})",
             _from,
         ),
-        _rule(
+        rule(
             rf"(?P<in>in|within)\s+(?P<count>{NUMBER})\s+{_UNIT}(?P<half>\s+and\s+a\s+half\b)?"
             rf"(?!\s+(?:of|or)\b)",
             _in,
         ),
-        _rule(
+        rule(
             rf"(?:next|coming)\s+(?P<count>{NUMBER})\s+{_UNIT}",
             lambda match, base: replace(
                 _later(base, _number(match["count"]), match["unit"]), up_to=True
             ),
         ),
-        _rule(
+        rule(
             rf"(?:(?:end|(?P<last>last\s+day))\s+of\s+(?:(?:the|this)\s+|(?P<next>next)\s+)?|eo(?=[dwm]\b))"
             rf"(?P<of>day|week|weekend|month|year|{_MONTH}|(?<=eo)[dwm]\b)(?:\s+(?P<year>{_YEAR}))?",
             _edge,
         ),
-        _rule(rf"(?:mid|middle\s+of)[\s-]+(?P<of>{_MONTH})", _middle),
-        _rule(
+        rule(rf"(?:mid|middle\s+of)[\s-]+(?P<of>{_MONTH})", _middle),
+        rule(
             r"(?P<which>this|next|coming|(?:at|on|over|by|before|until)\s+the)\s+"
             r"(?P<span>weekend|week|month|year)\b",
             _this_or_next,
         ),
-        _rule(
+        rule(
             rf"(?:in|by|until|till|before|this|next)\s+(?P<month>{_MONTH})(?!\s+\d{{1,2}}\b)"
             rf"(?:\s+(?P<year>{_YEAR}))?",
             lambda match, base: _next_month(match["month"], match["year"], base),
         ),
-        _rule(
+        rule(
             rf"(?:in|by|until|till|before)\s+(?P<year>{_YEAR})(?![:-])",
-            lambda match, base: _year(midnight(base).replace(year=int(match["year"]))),
+            lambda match, base: span("year", midnight(base).replace(year=int(match["year"]))),
         ),
-        _rule(
+        rule(
             rf"(?:on\s+(?P<on>{_WEEKDAY_OR_SHORT})|(?P<first>{_WEEKDAY_OR_SHORT})){_DAYS_AFTER}",
             _any_of,
         ),
-        _rule(
+        rule(
             rf"(?P<short>{_SHORT_WEEKDAY})(?={_THEN_TIME})",
             lambda match, base: _next_weekday(match["short"], base),
         ),
         # "fri 13" is a day of some month.
-        _rule(r"(?:mon|tues?|wed|thu(?:rs?)?|fri)\s+\d{1,2}\b", lambda match, base: None),
-        _rule(
+        rule(r"(?:mon|tues?|wed|thu(?:rs?)?|fri)\s+\d{1,2}\b", lambda match, base: None),
+        rule(
             rf"(?P<near>(?:day\s+after\s+)?tomorrow|tmrw|today|tonight)\b(?:\s+(?P<part>{_PART}))?",
             _near,
         ),
-        _rule(
+        rule(
             rf"this\s+(?P<part>{_PART})",
             lambda match, base: _in_part(day_of(base), match["part"]),
         ),
-        _rule(
+        rule(
             # Said on a Friday, "next friday" is a week away.
             rf"(?:(?:this|(?P<next>next|coming)|on|by|until|till|before)\s+(?P<short>{_ANY_WEEKDAY})"
             rf"|(?P<weekday>{WEEKDAY})\b)(?:\s+(?P<part>{_PART}))?",
@@ -683,7 +516,7 @@ def _rules() -> tuple[Rule, ...]:
                 match["part"],
             ),
         ),
-        _rule(
+        rule(
             rf"(?P<feast>{'|'.join(_FEASTS).replace(chr(39), '[’' + chr(39) + ']')})\b",
             _feast,
         ),

@@ -1,0 +1,207 @@
+"""Dates in German, French, Spanish, Italian and Portuguese, put into English.
+
+What memory knows is in several languages, and so is what people ask. So a memory is indexed with
+its dates in English too, whatever language its question will be in. Only what is surely a date is:
+"12 mars bars" and "2 Mai Tais" name none. `inference/dates.py` reads the rest of a question.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import islice
+from typing import Final, NamedTuple
+
+from memory_butler.domain.text import plain
+from memory_butler.domain.written_dates import MONTHS, WEEKDAYS
+
+_MOST: Final = 40  # dates of one text
+
+
+class _Words(NamedTuple):
+    """What a language calls the months, the days and the places in a month, without accents.
+
+    Each in the order of the calendar; other spellings behind a stroke. Not what English calls so.
+    """
+
+    months: str
+    weekdays: str
+    places: str  # first, second, third, fourth, last
+    before: str  # what stands before a date
+    every: str  # what stands before a day that comes again
+
+
+_LANGUAGES: Final = {
+    "de": _Words(
+        "januar|janner februar|feber marz|maerz|mrz - mai juni juli - - oktober|okt - dezember|dez",
+        "montag dienstag mittwoch donnerstag freitag samstag|sonnabend sonntag",
+        "erste[rnms]? zweite[rnms]? dritte[rnms]? vierte[rnms]? letzte[rnms]?",
+        "am|den|dem|der|vom|bis|zum|ab|seit",
+        r"jede[nmrs]?|immer\sam",
+    ),
+    "fr": _Words(
+        "janvier|janv fevrier|fevr mars avril mai juin juillet|juil aout septembre octobre "
+        "novembre decembre",
+        "lundi mardi mercredi jeudi vendredi samedi dimanche",
+        "premier deuxieme|second troisieme quatrieme dernier",
+        "le|du|au|des",
+        r"chaque|tous\sles|les",
+    ),
+    "es": _Words(
+        "enero|ene febrero marzo abril|abr mayo junio julio agosto septiembre|setiembre octubre "
+        "noviembre diciembre|dic",
+        "lunes martes miercoles jueves viernes sabado domingo",
+        "primer segundo tercer cuarto ultimo",
+        "el|del|al|dia|desde|hasta",
+        r"cada|todos\slos|los",
+    ),
+    "it": _Words(
+        "gennaio febbraio marzo aprile maggio giugno|giu luglio agosto settembre ottobre|ott "
+        "novembre dicembre|dic",
+        "lunedi martedi mercoledi giovedi venerdi sabato domenica",
+        "prim[oa] second[oa] terz[oa] quart[oa] ultim[oa]",
+        r"il|l['’]|del|dell['’]|dal|dall['’]|al|all['’]",
+        r"ogni|tutt[ie]\s(?:i|le)",
+    ),
+    "pt": _Words(
+        "janeiro fevereiro|fev marco abril|abr maio junho julho agosto setembro outubro novembro "
+        "dezembro|dez",
+        "segunda-feira terca-feira quarta-feira quinta-feira sexta-feira sabado domingo",
+        "primeir[oa] segund[oa] terceir[oa] quart[oa] ultim[oa]",
+        "dia|ao|em|desde",
+        r"cada|tod[ao]s?(?:\s[ao]s?)?|[aà]s|aos",
+    ),
+}
+PLACES: Final = ("first", "second", "third", "fourth", "last")
+
+
+def _table(said: Callable[[_Words], str], english: tuple[str, ...]) -> dict[str, str]:
+    """Each word of all languages with its English one."""
+    return {
+        word: name
+        for words in _LANGUAGES.values()
+        for names, name in zip(said(words).split(), english, strict=True)
+        for word in names.split("|")
+        if word != "-"
+    }
+
+
+_MONTHS: Final = _table(lambda words: words.months, tuple(MONTHS))
+_WEEKDAYS: Final = _table(lambda words: words.weekdays, tuple(WEEKDAYS))
+_PLACES: Final = _table(lambda words: words.places, PLACES)
+# Names, sweets and sauces as well: months only where something else tells so.
+_DOUBTFUL: Final = frozenset("abril avril dic dez ene juli julio mai marco mars mayo".split())
+
+_MONTH: Final = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b"
+_ANY_DAY: Final = f"(?:{'|'.join(_WEEKDAYS)})"
+_WEEKDAY: Final = rf"(?P<weekday>{_ANY_DAY})"
+_BEFORE: Final = "|".join(words.before for words in _LANGUAGES.values())
+_EACH: Final = "|".join(words.every for words in _LANGUAGES.values())
+_YEAR: Final = r"(?:19|20)\d\d\b"
+
+
+class _Read(NamedTuple):
+    """Where a part of a text is said in English, how, and which words find it."""
+
+    start: int
+    end: int
+    english: str
+    words: str
+
+
+def put_into_english(text: str) -> str:
+    """A text with its dates and the days that come again in English, the rest as it is."""
+    put, at = "", 0
+    for one in _reads(text):
+        if one.start >= at:
+            put += text[at : one.start] + one.english
+            at = one.end
+    return put + text[at:]
+
+
+def dates_in_words(text: str) -> Iterator[str]:
+    """The English words for the dates and the days that come again of a text."""
+    return (one.words for one in _reads(text))
+
+
+def _reads(text: str) -> list[_Read]:
+    unaccented = plain(text)
+    return sorted(
+        one
+        for pattern, read in _readers()
+        for match in islice(pattern.finditer(unaccented), _MOST)
+        if (one := read(match)) is not None and text[one.start : one.end] != "Marco"
+    )
+
+
+def _day(match: re.Match[str]) -> _Read | None:
+    name = match["month"]
+    is_told = match["before"] or match["of"] or match["nth"] or match["year"]
+    if name.lower() in _DOUBTFUL and not is_told:
+        return None
+    month = _month(match)
+    year = re.sub(r"\D", "", match["year"] or "")
+    return _Read(*match.span("month"), month, f"{int(match['day'])} {month} {year}".rstrip())
+
+
+def _month_of_year(match: re.Match[str]) -> _Read | None:
+    if match["month"].lower() in _DOUBTFUL and not match["before"]:
+        return None
+    return _Read(*match.span("month"), _month(match), _month(match))
+
+
+def _every(match: re.Match[str]) -> _Read:
+    said = re.findall(_ANY_DAY, match.group().lower())
+    days = [_WEEKDAYS[one].capitalize() for one in said]
+    other = "other " if match["other"] else ""
+    return _Read(*match.span(), f"every {other}{' and '.join(days)}", " ".join(days))
+
+
+def _in_month(match: re.Match[str]) -> _Read:
+    place = next(name for word, name in _PLACES.items() if re.fullmatch(word, match["place"], re.I))
+    day = f"{place} {_WEEKDAYS[match['weekday'].lower()].capitalize()}"
+    month = "the month" if match["each"] else _month(match)
+    return _Read(*match.span(), f"{day} of {month}", f"{day} {'' if match['each'] else month}")
+
+
+def _month(match: re.Match[str]) -> str:
+    return _MONTHS[match["month"].lower()].capitalize()
+
+
+_Reader = Callable[[re.Match[str]], _Read | None]
+
+
+@cache
+def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
+    """How dates are written, what has more words first. Made by the first text."""
+    patterns = (
+        (
+            r"\b(?:(?:jede[nmr]?|tous\sles|chaque|cada|ogni|tod[ao])\s)?"
+            rf"(?P<place>{'|'.join(_PLACES)})\s{_WEEKDAY}"
+            r"\s(?:im|in|des|jede[ns]|del?|du|d['’]|di|do|em)\s?"
+            r"(?:(?P<each>(?:jede[ns]\s|chaque\s|cada\s|ogni\s|todo\s)?(?:monats?|mois|mese|mes))\b"
+            rf"|{_MONTH})",
+            _in_month,
+        ),
+        (
+            rf"(?P<before>\b(?:(?:{_BEFORE})\s?|{_ANY_DAY},?\s)(?:de[nm]\s)?"
+            r"(?:\d{1,2}(?:er|[.°º])?\s?(?:-|–|au|bis|al?|ao|ate|all['’])\s?)?)?"
+            rf"(?<![\w/.,:])(?P<day>\d{{1,2}})(?P<nth>er|[.°º])?\s(?P<of>de\s|di\s|d['’])?{_MONTH}"
+            rf"(?P<year>\.?,?(?:\sdel?)?\s{_YEAR})?",
+            _day,
+        ),
+        (
+            r"(?P<before>\b(?:en|im|em|ab|seit|depuis|debut|fin|anfang|mitte|ende"
+            r"|mois\sde|mes\sde|mese\sdi)\s)?"
+            rf"\b{_MONTH}(?=(?:\sdel?)?\s{_YEAR})",
+            _month_of_year,
+        ),
+        # "Los Domingo" and "the Freitags" are families.
+        (
+            rf"\b(?!(?-i:L[eo]s\s[A-Z]))(?:{_EACH})\s(?P<other>zweiten\s|deux\s)?"
+            rf"{_ANY_DAY}s?(?:(?:,|\set|\sy|\se|\sund)\s{_ANY_DAY}s?){{0,5}}\b"
+            rf"|(?:^|(?<=[.;:!?]\s)|\b(?-i:(?=[a-z])))"
+            rf"(?P<adverb>{_LANGUAGES['de'].weekdays.replace(' ', '|')})s\b",
+            _every,
+        ),
+    )
+    return tuple((re.compile(one, re.IGNORECASE), read) for one, read in patterns)

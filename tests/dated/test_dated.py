@@ -1,0 +1,104 @@
+"""Dates and roles in six languages; how many of the held-out ones are read."""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+import pytest
+
+from memory_butler.domain.days_ahead import days_ahead
+from memory_butler.domain.named_days import is_regular_on, names_one_of, with_english_dates
+from memory_butler.domain.persons import Known, by_name
+from memory_butler.domain.wording import with_parts
+from memory_butler.domain.written_dates import MONTHS, WEEKDAYS, Days
+from memory_butler.inference.dates import in_english
+
+from . import sentences
+
+pytestmark = pytest.mark.anyio
+
+TODAY = date(2026, 11, 25)  # a Wednesday
+YEAR = [date(2027, 1, 1) + timedelta(days=n) for n in range(365)]
+Role = tuple[tuple[str, str, str], str, str | None]
+
+
+def _named(text: str) -> str:
+    known = with_english_dates(text, {})
+    return " ".join(f"{day}" for day in YEAR if names_one_of(Days.of(day), known))
+
+
+def _regular(text: str) -> str:
+    """The day of the week, or the days of three months."""
+    known = with_english_dates(text, {})
+    days = [day for day in YEAR[:90] if is_regular_on(Days.of(day), known)]
+    weekdays = {WEEKDAYS[day.weekday()] for day in days}
+    return weekdays.pop() if len(days) > 9 and len(weekdays) == 1 else " ".join(map(str, days))
+
+
+def _added(text: str) -> Iterator[str]:
+    added = set(with_parts(text).lower().split()) - set(text.lower().split())
+    return (one for one in added if one.rstrip("s") in {*MONTHS, *WEEKDAYS})
+
+
+async def _asked(question: str) -> tuple[str, str] | None:
+    ahead = days_ahead(await in_english(question), TODAY, is_foreign=True)
+    return None if ahead is None else (f"{ahead.days.first}", f"{ahead.days.last}")
+
+
+def _is_put(role: Role) -> bool:
+    fact, asked, name = role
+    put = by_name(asked, [Known(*fact)])
+    return put is None if name is None else put is not None and name in put
+
+
+@pytest.mark.parametrize("text", sentences.NO_DATES)
+def test_a_word_that_is_a_month_elsewhere_names_no_day(text: str) -> None:
+    assert (_named(text), _regular(text), [*_added(text)]) == ("", "", [])
+
+
+@pytest.mark.parametrize("question", sentences.NO_DAYS_ASKED)
+async def test_a_question_with_such_a_word_asks_for_no_day(question: str) -> None:
+    assert await _asked(question) is None
+
+
+@pytest.mark.parametrize(("text", "days"), sentences.DATES)
+def test_a_date_is_read(text: str, days: str) -> None:
+    assert _named(text) == days
+
+
+@pytest.mark.parametrize(("text", "days"), sentences.REGULAR)
+def test_what_comes_again_is_on_its_days(text: str, days: str) -> None:
+    assert _regular(text) == days
+    assert [*_added(text)] or WEEKDAYS[2] in text.lower()
+
+
+@pytest.mark.parametrize(("question", "first", "last"), sentences.ASKED)
+async def test_the_days_that_are_asked_about(question: str, first: str, last: str) -> None:
+    assert await _asked(question) == (first, last)
+
+
+@pytest.mark.parametrize("role", sentences.ROLES)
+def test_who_is_called_by_a_role(role: Role) -> None:
+    assert _is_put(role)
+
+
+async def test_of_the_held_out_ones_nearly_all_are_read() -> None:
+    missed = [
+        *((text, _named(text)) for text, days in sentences.HELD_OUT_DATES if _named(text) != days),
+        *(
+            (text, _regular(text))
+            for text, days in sentences.HELD_OUT_REGULAR
+            if _regular(text) != days
+        ),
+        *[one for one in sentences.HELD_OUT_ASKED if await _asked(one[0]) != one[1:]],
+        *(one for one in sentences.HELD_OUT_ROLES if not _is_put(one)),
+    ]
+    count = sum(
+        len(some)
+        for some in (
+            sentences.HELD_OUT_DATES,
+            sentences.HELD_OUT_REGULAR,
+            sentences.HELD_OUT_ASKED,
+            sentences.HELD_OUT_ROLES,
+        )
+    )
+    assert len(missed) <= 0.1 * count, f"{len(missed)} of {count}: {missed}"
