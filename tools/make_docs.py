@@ -432,7 +432,11 @@ for a picture or a stream with `?memory-butler-tenant=<name>`.
 stable. What more than 5,000 have (words of `q`, a `tag`) is counted no further than 500, or than
 was read: then `total_is_exact` is false, there are at least `total`, and who reads on until `total`
 comes to the end. A list shows at most 2,000 characters of a content and its whole
-`content_length`. An unknown parameter is refused. Looking counts no reference and changes nothing.
+`content_length`. Looking counts no reference and changes nothing.
+
+**Input** of `GET` and `DELETE` comes in the query, that of the others in a JSON body. What is not
+read is refused with 422, and nothing is done: an unknown name, and a query beside a body
+(`POST /api/memory/erase?preview=true`).
 
 **Errors** are problems (RFC 9457, `application/problem+json`): `code` is stable, `detail` says what
 to do. 503 is for what is away (the database, a model) and for what is not set up, such as a model
@@ -440,9 +444,10 @@ that nobody has named; 500 is a bug.
 
 **Limits.** A content has up to 65,536 bytes (`max_content_bytes`), a subject 1,000 bytes, a name
 such as a scope 500 bytes; a list passes over 1,000,000 at most. What is beyond a limit is refused
-with 422, and `detail` names the limit and what to do; a body beyond 8 MB with 413. Requests are not
-counted: there is no 429. A NUL cannot be stored and is left out; an unpaired surrogate becomes
-U+FFFD (�).
+with 422, and `detail` names the limit and what to do; a body beyond 8 MB with 413. Requests with a
+token are not counted. What is reached without one (`/healthz`, `/readyz`, `/api/session`) is
+answered 20 times a second for each address, then with 429. A NUL cannot be stored and is left out;
+an unpaired surrogate becomes U+FFFD (�).
 
 **Edits.** `GET` of one fact or rule gives an `ETag`; pass it back as `If-Match`. Of two people who
 edit one thing the second gets 409, with the state that holds now as `current` and its

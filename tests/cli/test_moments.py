@@ -31,7 +31,9 @@ def test_moments_that_have_been(text: str, moment: str) -> None:
 
 
 def test_a_day_that_is_to_come() -> None:
-    assert read("--valid-until", "2 January", NOW, ahead=True) == "2027-01-02T00:00:00+00:00"
+    assert read("--valid-until", "2 January", NOW, ahead=True) == "2027-01-02"
+    at_noon = read("--valid-until", "2 January at 12:00", NOW, ahead=True)
+    assert at_noon == "2027-01-02T12:00:00+00:00"
 
 
 @pytest.mark.parametrize(

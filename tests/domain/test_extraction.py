@@ -1,6 +1,7 @@
 """Reading what a model drew from episodes."""
 
 import json
+from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
@@ -74,6 +75,23 @@ def test_odd_fields_of_a_fact_fall_back_or_are_clamped() -> None:
     assert (first.permanence, first.importance, first.tags) == ("standard", 10.0, ())
     assert (second.importance, second.tags) == (1.0, ("a", "b"))
     assert (third.permanence, third.importance) == ("standard", DEFAULT_IMPORTANCE)
+
+
+@pytest.mark.parametrize(
+    ("written", "end"),
+    [
+        ("2026-05-12", datetime(2026, 5, 13, tzinfo=UTC)),
+        ("2026-05-12T18:00:00", datetime(2026, 5, 12, 18, tzinfo=UTC)),
+        ("2026-05-12T18:00:00+02:00", datetime(2026, 5, 12, 16, tzinfo=UTC)),
+        ("9999-12-31", None),  # as models write "no end"
+        ("9999-12-31T23:59:59-05:00", None),
+        ("0001-01-01T00:00:00+14:00", None),
+        ("next Friday", None),
+    ],
+)
+def test_a_fact_ends_with_the_day_that_is_named(written: str, end: datetime | None) -> None:
+    (fact,) = parsed(new_facts=[{**FACT, "valid_until": written}]).new_facts
+    assert fact.valid_until == end
 
 
 @pytest.mark.requirement("PAR-06")

@@ -60,6 +60,18 @@ async def test_a_name_and_type_can_be_taken_once(
     assert await event_types(admin) == ["entity_created"] * 3
 
 
+async def test_one_of_the_same_name_is_made_as_the_refusal_says(
+    memory: Memory, principal: Principal
+) -> None:
+    ann = await _person(memory, principal, "Ann")
+    said = r"else give a fuller name, such as 'Ann \(Porto\)', and 'Ann' as an alias"
+    with pytest.raises(InvalidInput, match=said):
+        await _person(memory, principal, "Ann")
+    other = await _person(memory, principal, "Ann (Porto)", aliases=["Ann"])
+    found = await resolve_entity(memory, principal, "Ann")
+    assert [one.entity_id for one in found] == [ann, other]
+
+
 @pytest.mark.requirement("ENT-01")
 async def test_a_merged_name_stays_taken(memory: Memory, principal: Principal) -> None:
     bob, robert = [await _person(memory, principal, name) for name in ("Bob", "Robert")]

@@ -30,6 +30,22 @@ async def _nothing_stored(admin: Connection) -> bool:
     return not any([await count(admin, table) for table in TABLES])
 
 
+async def test_an_id_of_the_callers_own_is_stored_once_and_never_for_another_text(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    secret = "the token is ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    for content in ("Rex was weighed", secret):
+        id = uuid4()
+        calls = (store_episode(memory, principal, content, "vet", id=id) for _ in range(4))
+        assert set(await asyncio.gather(*calls)) == {id}
+        with pytest.raises(InvalidInput, match="give this one an id of its own"):
+            await store_episode(memory, principal, "Luna was weighed", "vet", id=id)
+    fact, _ = await store_fact(memory, principal, "Rex", "weight", "31 kg")
+    with pytest.raises(InvalidInput, match="is the id of a memory with another content"):
+        await store_episode(memory, principal, "Luna was weighed", "vet", id=fact)
+    assert await count(admin, "episodes") == 2
+
+
 @pytest.mark.requirement("STO-02", "STO-01", "EMB-05", "EPI-05", "EPI-06", "EPI-13", "EMV-01")
 async def test_an_episode_is_stored_with_everything(
     memory: Memory, principal: Principal, admin: Connection

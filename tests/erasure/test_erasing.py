@@ -157,6 +157,38 @@ async def test_an_entity_goes_with_those_merged_into_it_and_every_fact(
     assert [row["id"] for row in await admin.fetch("SELECT id FROM facts")] == [bystander]
 
 
+async def test_what_else_names_an_erased_person_is_told(
+    kept: Memory, principal: Principal, clock: Clock
+) -> None:
+    made = await create_entity(
+        kept, principal, "Tomás Ferreira", "person", aliases=["Ed", "田中", "T. (Tom)"]
+    )
+    about, _ = await store_fact(kept, principal, "Tomás Ferreira", "phone", "555 0199")
+    named = [
+        (await store_fact(kept, principal, subject, "note", content))[0]
+        for subject, content in (
+            ("Pepa", "Ferret of TOMÁS  Ferreira"),
+            ("Tomás Ferreiras Haus", "has a garden"),
+            ("lunch", "with Ed on Friday"),
+            ("customer", "株式会社田中さんに電話"),
+            ("ask", "T. (Tom), not his brother"),
+        )
+    ]
+    for subject, content in (("shed", "needed an edge"), ("Tom", "Ferreira is a wine")):
+        await store_fact(kept, principal, subject, "note", content)
+    rule = await store_rule(kept, principal, "Call Tomás Ferreira before noon")
+    (said,) = await tell(kept, principal, "we met Tomás Ferreira")
+    clock.advance(hours=1)
+    target = Target(entity_id=made["id"])
+    found = (await preview(kept, principal, target)).scope
+    assert found.doomed.facts == (about,)
+    assert {one.id for one in found.kept} == {*named, rule, said}
+    assert {one.why for one in found.kept} == {"names the erased entity"}
+    done = (await erase(kept, principal, target)).certificate
+    assert done["kept"]["total"] == len(named) + 2
+    assert "Ferreira" not in json.dumps(done)
+
+
 async def test_a_fact_leaves_its_source_unless_that_is_wanted_too(
     kept: Memory, principal: Principal, admin: Connection
 ) -> None:

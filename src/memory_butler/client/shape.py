@@ -71,7 +71,7 @@ def read(kind: type[AnyShape], answer: Mapping[str, Any]) -> AnyShape:
 def as_json(value: Any) -> Any:
     """What JSON can hold of a value that a program gives; of a shape the fields that were set.
 
-    A date stays one, which a server reads as midnight in UTC.
+    A date stays one, which a server reads in UTC: as midnight, or as that day if it ends something.
 
     Raises:
         InvalidInput: a moment without a time zone, which may mean any clock; or a value that JSON

@@ -209,12 +209,14 @@ class _Reader:
             return None
         try:
             moment = datetime.fromisoformat(value.strip())
+            if len(value.strip()) <= _DAY_CHARS:
+                moment += timedelta(days=1)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         except ValueError:
             self.complain(f"{what}: {value!r} is not a date or time in ISO 8601; ignored")
-            return None
-        if len(value.strip()) <= _DAY_CHARS:
-            moment += timedelta(days=1)
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        except OverflowError:  # models write 9999-12-31 for "no end"
+            pass
+        return None
 
     def known_ids(self, value: Any) -> tuple[UUID, ...]:
         """The ids of a list that can be read; the rest is complained of, not fatal."""

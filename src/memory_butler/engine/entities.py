@@ -322,7 +322,11 @@ async def _taken(tx: Transaction, name: str, kind: str) -> str:
         raise Conflict("the name was taken a moment ago; try again")
     merged_into = (holder["metadata"] or {}).get("merged_into")
     tail = f", merged into {merged_into}" if merged_into else ""
-    return f"{kind} {name[:60]!r} exists already: entity {holder['id']}{tail}"
+    short = name[:60]
+    return (
+        f"{kind} {short!r} exists already: entity {holder['id']}{tail}. Use it if it is the same; "
+        f"else give a fuller name, such as '{short} (Porto)', and {short!r} as an alias"
+    )
 
 
 def _aliases(value: Sequence[str] | None) -> list[str]:

@@ -11,13 +11,14 @@ from hashlib import sha256
 from typing import Annotated, Any, BinaryIO, Final, Literal
 from uuid import UUID, uuid5
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from memory_butler.domain.entities import EntityType
 from memory_butler.domain.links import MemoryType, Relation
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.trust import TrustName
 from memory_butler.engine.complaints import complaints
+from memory_butler.engine.inputs import whole_day
 
 # Four times the largest content, because JSON may write a character as six.
 MAX_LINE_BYTES: Final = 32 * 1024 * 1024
@@ -79,7 +80,9 @@ class FactLine(_MemoryLine):
     tags: list[str] | None = Field(None, description="Words to group facts by.")
     entity_id: OwnId = Field(None, description=f"The entity that it is about: {_REFERENCE}.")
     valid_from: datetime | None = Field(None, description="Since when it is true; now if left out.")
-    valid_until: datetime | None = Field(None, description="Until when.")
+    valid_until: Annotated[datetime, BeforeValidator(whole_day)] | None = Field(
+        None, description="Until when; a date: all that day."
+    )
     source_butler: str | None = Field(None, description="The butler that learned it.")
     source_episode_id: OwnId = Field(None, description=f"Where it is from: {_REFERENCE}.")
     metadata: dict[str, Any] | None = Field(None, description="Anything else.")

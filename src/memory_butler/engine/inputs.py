@@ -6,9 +6,10 @@ bytes, so the texts that stand together in one unique index must stay below that
 
 import json
 import math
+import re
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -32,6 +33,8 @@ MIN_IMPORTANCE: Final = 1.0
 MAX_IMPORTANCE: Final = 10.0
 MAX_METADATA_BYTES: Final = 16 * 1024
 MAX_METADATA_KEYS: Final = 256
+
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def text(name: str, value: str, max_bytes: int = DEFAULT_CONTENT_BYTES) -> str:
@@ -160,6 +163,17 @@ def moment(what: str, value: datetime) -> datetime:
         return value.astimezone(UTC)
     except OverflowError:
         raise InvalidInput(f"{what} {value.isoformat()} is out of range") from None
+
+
+def whole_day(value: object) -> object:
+    """The end of a day in UTC, where a date stands alone: what holds until the 12th holds on it."""
+    day = value.isoformat() if isinstance(value, date) else value
+    if not isinstance(day, str) or not _DAY.fullmatch(day.strip()):
+        return value
+    try:
+        return datetime.combine(date.fromisoformat(day.strip()) + timedelta(days=1), time(), UTC)
+    except (ValueError, OverflowError):  # no such day, or the last one of all
+        return value
 
 
 def time_zone(name: str) -> ZoneInfo:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
+from memory_butler.domain.errors import IntegrityViolation, InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import apart, screened
@@ -53,14 +54,21 @@ async def keep(
         key: what is masked is kept under it for an hour; without a key it is kept nowhere.
 
     Raises:
-        InvalidInput: a value that cannot be stored, or a secret where they are refused.
+        InvalidInput: a value that cannot be stored, a secret where they are refused, or another
+            text under an id that is stored already.
         Unavailable: the database is away; nothing was stored.
     """
-    if once and await _is_stored(memory, principal, new.id):
-        return Kept(new, Written())
     screen = partial(screened, memory, principal, new, allow_secrets=allow_secrets)
     clean = await apart(screen, new.content)
-    return Kept(clean, await _store(memory, principal, new, clean, key))
+    if once and await _is_stored(memory, principal, new, clean):
+        return Kept(new, Written())
+    try:
+        return Kept(clean, await _store(memory, principal, new, clean, key))
+    except IntegrityViolation:
+        # The same call, or another one with its id, came first meanwhile.
+        if once and await _is_stored(memory, principal, new, clean):
+            return Kept(new, Written())
+        raise
 
 
 def _storing(
@@ -96,9 +104,22 @@ store_fact = _storing(new_fact, lambda kept: (kept.new.id, kept.written.supersed
 store_rule = _storing(new_rule, _id)
 
 
-async def _is_stored(memory: Memory, principal: Principal, id: UUID) -> bool:
+async def _is_stored(
+    memory: Memory, principal: Principal, given: NewMemory, clean: NewMemory
+) -> bool:
+    """Whether it is stored under its id already, as it was given or screened.
+
+    Raises:
+        InvalidInput: what has the id says something else; taken for a retry it would be lost.
+    """
     async with transaction(memory.pool, principal.tenant) as tx:
-        return id in await imports.existing(tx, [id])
+        found = await imports.contents(tx, given.id)
+    if found and not {given.content, clean.content} & set(found):
+        raise InvalidInput(
+            f"{given.id} is the id of a memory with another content; "
+            "give this one an id of its own, or none"
+        )
+    return bool(found)
 
 
 async def _store(

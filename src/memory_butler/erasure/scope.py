@@ -1,8 +1,9 @@
 """What an erasure takes: from what was named to all that was drawn from it alone."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from memory_butler.domain.errors import InvalidInput, NotFound
@@ -53,7 +54,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What rests on erased things and on others too, and therefore stays.
+    """What stays and may still say it: it rests on other things too, or names an erased entity.
 
     `left`: how many of the episodes that it rests on besides are still there; `closest`: how like
     it the most alike of them is, from 0 to 1. None or little: look at it, it may say no more than
@@ -74,6 +75,12 @@ class Scope:
     doomed: Doomed
     kept: tuple[Kept, ...]
 
+
+# Scripts that write words together, or endings onto names: Chinese, Japanese, Korean.
+_UNPARTED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SIGN: Final = re.compile(r"([^\w\s])")
+# "Brandts" is Brandt's; "also" is not Al's.
+_INFLECTED: Final = 4
 
 _TABLES: Mapping[MemoryType, Any] = {"episode": episodes, "fact": facts, "rule": rules}
 
@@ -104,6 +111,11 @@ async def scope_of(tx: Transaction, target: Target) -> Scope:
                 kept[row["id"]] = _kept(row)
     for id in sorted(above):
         kept[id] = Kept("episode", id, "what was erased was drawn from it, and it may still say so")
+    if pattern := _naming(await erasure.names(tx, named.entities)):
+        gone = episode_ids | fact_ids | rule_ids
+        for row in await erasure.naming(tx, pattern):
+            if row["id"] not in gone:
+                kept.setdefault(row["id"], Kept(row["kind"], row["id"], "names the erased entity"))
     doomed = Doomed(
         tuple(sorted(episode_ids)),
         tuple(sorted(fact_ids)),
@@ -111,6 +123,21 @@ async def scope_of(tx: Transaction, target: Target) -> Scope:
         named.entities,
     )
     return Scope(doomed, tuple(kept.values()))
+
+
+def _naming(names: Iterable[str]) -> str:
+    """The regular expression of PostgreSQL that finds texts with one of these names; "" for none.
+
+    As words of their own, where their script parts words; a longer name also where it is inflected.
+    """
+    found = []
+    for name in sorted({" ".join(one.split()) for one in names} - {""}):
+        escaped = _SIGN.sub(r"\\\1", name).replace(" ", r"\s+")
+        if not _UNPARTED.search(name):
+            ending = "[[:alpha:]]{0,2}" if len(name) >= _INFLECTED else ""
+            escaped = f"(?:^|[^[:alnum:]]){escaped}{ending}(?![[:alnum:]])"
+        found.append(escaped)
+    return "|".join(found)
 
 
 def _kept(row: Mapping[str, Any]) -> Kept:

@@ -41,7 +41,7 @@ class EraseInput(Input):
 
 
 class KeptMemory(Output):
-    """Something that rests on other evidence too."""
+    """Something that rests on other evidence too, or names an erased entity."""
 
     kind: Literal["episode", "fact", "rule"]
     id: UUID
@@ -59,7 +59,9 @@ class EraseOutput(Output):
     rules: list[UUID] = Field(description=f"The first {MAX_SHOWN}.")
     entities: list[UUID] = Field(description=f"The first {MAX_SHOWN}.")
     journals: list[str] = Field(description="Journals that go as a whole.")
-    kept: list[KeptMemory] = Field(description=f"Look at these; the first {MAX_SHOWN}.")
+    kept: list[KeptMemory] = Field(
+        description=f"What stays and may still say it: look at these; the first {MAX_SHOWN}."
+    )
     certificate: dict[str, Any] | None = Field(description="Signed; null in a preview.")
     certificate_text: str | None = Field(
         description=(

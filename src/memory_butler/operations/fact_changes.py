@@ -26,6 +26,7 @@ from memory_butler.operations.views import (
     EditedTrust,
     Fact,
     FoundSecrets,
+    GivenEnd,
     GivenMoment,
     GivenTrust,
     GivenUnmaskKey,
@@ -63,7 +64,9 @@ class StoreFactInput(Input):
     valid_from: GivenMoment | None = Field(
         None, description="Since when it is true; now if left out."
     )
-    valid_until: GivenMoment | None = Field(None, description="Until when, if that is known.")
+    valid_until: GivenEnd | None = Field(
+        None, description="Until when, if that is known; a date: all that day."
+    )
     source_butler: str | None = Field(None, description="The butler that learned it.")
     source_episode_id: UUID | None = Field(None, description="The episode that it was drawn from.")
     trust: GivenTrust = None
@@ -179,8 +182,8 @@ class EditFactInput(OfRevision):
     valid_from: GivenMoment | None = Field(
         None, description="Since when it is true; left out, the edit corrects what was said."
     )
-    valid_until: GivenMoment | None = Field(
-        None, description="Until when; null where no end is known."
+    valid_until: GivenEnd | None = Field(
+        None, description="Until when; a date: all that day; null where no end is known."
     )
     trust: EditedTrust = None
     allow_secrets: AllowSecrets = False

@@ -6,7 +6,7 @@ the confidence stand on every line, a scope, a trust or a state only where it is
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -79,7 +79,8 @@ def _marks(memory: Memory) -> Iterable[str]:
         if memory.lifecycle_state != "active":
             yield memory.lifecycle_state
         if memory.valid_until is not None:
-            yield f"until {memory.valid_until:%Y-%m-%d}"
+            # The last moment before it: what ends with a day ends as the next one begins.
+            yield f"until {memory.valid_until - timedelta(microseconds=1):%Y-%m-%d}"
     if not isinstance(memory, Episode) and memory.scope != "global":
         yield f"scope {one_line(memory.scope)}"
     if memory.trust != DEFAULT_TRUST.label:

@@ -25,6 +25,7 @@ from memory_butler.engine.inputs import (
     MAX_LIMIT,
     MAX_OFFSET,
     MIN_IMPORTANCE,
+    whole_day,
 )
 from memory_butler.store.listing import Listed, Part
 from memory_butler.store.rows import Row
@@ -60,6 +61,10 @@ def _in_utc(value: datetime) -> datetime:
 # pydantic would take 0.0 for 1970, and its description tells nobody so. A model seldom writes a
 # time zone, least of all to a date: without one a text is in UTC (C-175).
 GivenMoment = Annotated[datetime, BeforeValidator(_no_number), AfterValidator(_in_utc)]
+# When something ends. A date alone is that whole day.
+GivenEnd = Annotated[
+    datetime, BeforeValidator(_no_number), BeforeValidator(whole_day), AfterValidator(_in_utc)
+]
 KnownAt = Annotated[
     GivenMoment | None,
     Field(description="Memory as it was known at this moment."),

@@ -80,6 +80,16 @@ async def facts_about(tx: Transaction, entity_ids: Sequence[UUID]) -> list[UUID]
     return await _ids(tx, "facts_about", list(entity_ids))
 
 
+async def names(tx: Transaction, entity_ids: Sequence[UUID]) -> list[str]:
+    """The names and aliases of these entities."""
+    return [row["name"] for row in await tx.fetch(SQL["names"], list(entity_ids))]
+
+
+async def naming(tx: Transaction, pattern: str) -> list[Row]:
+    """`kind` and `id` of what has a match of a regular expression, in whatever state."""
+    return rows(await tx.fetch(SQL["naming"], pattern))
+
+
 async def sources(tx: Transaction, facts: Sequence[UUID], rules: Sequence[UUID]) -> list[UUID]:
     """The episodes that these were drawn from and that are still there."""
     return await _ids(tx, "sources", list(facts), list(rules))

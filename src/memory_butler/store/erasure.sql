@@ -44,6 +44,19 @@ ORDER BY id
 -- name: facts_about
 SELECT id FROM facts WHERE tenant_id = $1 AND entity_id = ANY($2)
 
+-- name: names
+SELECT DISTINCT n AS name FROM entities e, unnest(e.aliases || e.canonical_name) n
+WHERE e.tenant_id = $1 AND e.id = ANY($2)
+
+-- name: naming
+SELECT 'episode' AS kind, id FROM episodes
+WHERE tenant_id = $1 AND coalesce(speaker, '') || ' ' || content ~* $2
+UNION ALL
+SELECT 'fact', id FROM facts WHERE tenant_id = $1 AND subject || ' ' || content ~* $2
+UNION ALL
+SELECT 'rule', id FROM rules WHERE tenant_id = $1 AND content ~* $2
+ORDER BY 1, 2
+
 -- name: sources
 -- The episodes that these facts and rules were drawn from, and that are still there.
 SELECT e.id FROM episodes e

@@ -142,10 +142,12 @@ async def forgotten_since(
     return rows(found)
 
 
-async def lasting_of(tx: Transaction, new: NewFact, embedded: Embedded, longest: int) -> list[Row]:
-    """The permanent facts under a new one's key, and then those whose predicate goes on from its
-    own, the nearest first, at most 100, with at most `longest` characters: `id`, `predicate`,
-    `content`, `trust`, and `nearness` as above."""
+async def lasting_of(
+    tx: Transaction, new: NewFact, embedded: Embedded, told: Sequence[UUID], longest: int
+) -> list[Row]:
+    """The permanent facts, and those `told`, under a new one's key, and then those whose predicate
+    goes on from its own, the nearest first, at most 100, with at most `longest` characters: `id`,
+    `predicate`, `content`, `trust`, and `nearness` as above."""
     found = await tx.fetch(
         SQL["lasting_of"],
         key_of(new.predicate),
@@ -155,6 +157,7 @@ async def lasting_of(tx: Transaction, new: NewFact, embedded: Embedded, longest:
         embedded.version_id,
         new.scope,
         longest,
+        list(told),
     )
     return rows(found)
 

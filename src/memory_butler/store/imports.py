@@ -14,6 +14,11 @@ async def existing(tx: Transaction, ids: Sequence[UUID]) -> set[UUID]:
     return {row["id"] for row in await tx.fetch(SQL["existing"], list(ids))}
 
 
+async def contents(tx: Transaction, id: UUID) -> list[str]:
+    """What the episode, fact, rule or entity with this id says; [] where there is none."""
+    return [row["content"] for row in await tx.fetch(SQL["contents"], id)]
+
+
 async def erased(tx: Transaction) -> frozenset[UUID]:
     """The ids of what the tenant has erased one by one."""
     return frozenset(row["id"] for row in await tx.fetch(SQL["erased"]))

@@ -4,6 +4,12 @@ UNION ALL SELECT id FROM facts WHERE tenant_id = $1 AND id = ANY($2)
 UNION ALL SELECT id FROM rules WHERE tenant_id = $1 AND id = ANY($2)
 UNION ALL SELECT id FROM entities WHERE tenant_id = $1 AND id = ANY($2)
 
+-- name: contents
+SELECT content FROM episodes WHERE tenant_id = $1 AND id = $2
+UNION ALL SELECT content FROM facts WHERE tenant_id = $1 AND id = $2
+UNION ALL SELECT content FROM rules WHERE tenant_id = $1 AND id = $2
+UNION ALL SELECT canonical_name FROM entities WHERE tenant_id = $1 AND id = $2
+
 -- name: erased
 -- What was erased one by one. What went with everything of a tenant may be imported to begin anew.
 SELECT jsonb_array_elements_text(e.report->kind)::uuid AS id

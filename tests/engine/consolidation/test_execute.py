@@ -501,6 +501,40 @@ async def test_two_of_a_kind_stand_beside_each_other_in_any_language(
     assert [content for _, content in await _active(admin)] == [first, second]
 
 
+async def test_one_answer_may_say_several_of_a_kind(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await tell(memory, principal, "User: Momo is allergic to wheat, soy and eggs.")
+    stated = [
+        fact(f"Momo is allergic to {one}", "E1", subject="Momo", predicate="allergy")
+        for one in ("wheat", "soy", "eggs", "eggs")
+    ]
+    await consolidate(memory, principal, answer(new_facts=stated))
+    assert await _active(admin) == [
+        ("allergy", "Momo is allergic to wheat"),
+        ("allergy_soy", "Momo is allergic to soy"),
+        ("allergy_eggs", "Momo is allergic to eggs"),
+    ]
+
+
+async def test_of_one_answer_the_later_value_holds_where_there_is_one_or_another_session_said_it(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    for day in ("12 May", "19 May"):
+        await tell(memory, principal, f"User: The campaign is on {day}. I drink tea on {day}.")
+    stated = [
+        fact("The campaign is on 12 May", "E1", predicate="campaign_date"),
+        fact("The campaign is on 19 May", "E1", predicate="campaign_date"),
+        fact("Drinks green tea", "E1", predicate="drink"),
+        fact("Drinks black coffee", "E2", predicate="drink"),
+    ]
+    await consolidate(memory, principal, answer(new_facts=stated))
+    assert await _active(admin) == [
+        ("campaign_date", "The campaign is on 19 May"),
+        ("drink", "Drinks black coffee"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("whole", "part"),
     [

@@ -173,7 +173,7 @@ def test_an_updated_memory_of_mem0_supersedes_its_former_text(tmp_path: Path) ->
     key = (before.line.subject, before.line.predicate)
     assert (after.line.subject, after.line.predicate) == key
     assert after.line.valid_from == datetime(2026, 1, 2, 15, 0, tzinfo=UTC)
-    assert after.line.valid_until == datetime(2027, 1, 1, tzinfo=UTC)
+    assert after.line.valid_until == datetime(2027, 1, 2, tzinfo=UTC)  # all that day
     assert other.id == read(export)[-1].id
 
 

@@ -126,6 +126,20 @@ async def test_an_edit_that_cannot_be_is_refused_and_changes_nothing(
             assert await admin.fetch("SELECT * FROM facts ORDER BY id") == before, change
 
 
+async def test_what_holds_until_a_date_holds_on_that_day(served: Served) -> None:
+    plan = {"subject": "campaign", "predicate": "date", "content": "The campaign is on 12 May"}
+    async with served.rest() as rest, served.mcp() as client:
+        stored = await rest.post("/api/memory/facts", json={**plan, "valid_until": "2099-05-12"})
+        path = f"/api/memory/facts/{stored.json()['id']}"
+        assert (await rest.get(path)).json()["fact"]["valid_until"] == "2099-05-13T00:00:00+00:00"
+        shown = await client.read("memory_recall", topic="When is the campaign?")
+        assert "until 2099-05-12" in shown
+        moved = await rest.put(path, json={"valid_until": "2099-05-19"})
+        assert moved.json()["fact"]["valid_until"] == "2099-05-20T00:00:00+00:00"
+        last = await rest.post("/api/memory/facts", json={**plan, "valid_until": "9999-12-31"})
+        assert last.status_code == 201
+
+
 async def test_an_edit_may_move_a_fact_to_another_key(served: Served, fact: UUID) -> None:
     async with served.rest() as rest:
         moved = await rest.put(

@@ -62,6 +62,32 @@ async def test_every_error_is_a_problem(served: Served) -> None:
             assert problem["detail"], path
 
 
+async def test_what_a_route_does_not_read_is_refused_and_nothing_is_done(served: Served) -> None:
+    async with served.rest() as rest:
+        stored = await rest.post(
+            "/api/memory/facts", json={"subject": "Rex", "predicate": "diet", "content": "Fish"}
+        )
+        fact = stored.json()["id"]
+        path = f"/api/memory/facts/{fact}"
+        named = {"memory_type": "fact", "memory_id": fact}
+        no_query = ": this takes no query; "
+        requests: list[tuple[str, str, Any, str]] = [
+            ("POST", "/api/memory/erase?preview=true", named, f"query.preview{no_query}give it in"),
+            ("POST", "/api/memory/undo?dry_run=1", {}, f"query.dry_run{no_query}give it in"),
+            ("DELETE", f"{path}?dry_run=true", None, f"query.dry_run{no_query}leave it out"),
+            ("POST", f"{path}/confirm?x", None, f"query.x{no_query}leave it out"),
+            ("POST", f"{path}/confirm", {"dry_run": True}, "body: this takes none"),
+            ("DELETE", path, {"dry_run": True}, "body: this takes none"),
+        ]
+        for method, where, body, said in requests:
+            answer = await rest.request(method, where, json=body)
+            assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input"), where
+            assert said in answer.json()["detail"], where
+        looked = await rest.get(path)
+        assert looked.json()["fact"]["validity"] == "active"
+        assert (await rest.post(f"{path}/confirm", json={})).status_code == 200
+
+
 async def test_truth_is_no_number_and_a_number_is_no_moment(served: Served) -> None:
     truth = "true or false"
     moment = "body.as_of: a date or time must be ISO 8601"

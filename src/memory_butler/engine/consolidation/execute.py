@@ -1,7 +1,7 @@
 """Applying what a model drew from episodes: one transaction, a savepoint an action (EXE-01..07)."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 from uuid import UUID
@@ -37,6 +37,22 @@ from memory_butler.store.transaction import Transaction
 log = get_logger()
 
 
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What this answer has become so far.
+
+    `by_place`: the facts, new or known, by their place in the answer; `new`: those that it added,
+    with the episodes that they rest on.
+    """
+
+    by_place: dict[int, UUID] = field(default_factory=dict)
+    new: dict[UUID, frozenset[UUID]] = field(default_factory=dict)
+
+    def told_with(self, draft: Draft) -> list[UUID]:
+        """The facts that it added from just the episodes of a draft."""
+        return [id for id, sources in self.new.items() if sources == set(draft.sources)]
+
+
 class _Outweighed(MemoryButlerError):
     """What memory knows is trusted more than the episodes: nothing is wrong with the answer."""
 
@@ -48,7 +64,7 @@ async def execute(
 ) -> Outcome:
     """Do everything in the given transaction; a failed action is rolled back alone (EXE-01)."""
     outcome = plan.outcome
-    stored: dict[int, UUID] = {}
+    stored = _Stored()
     # In id order and before anything else, as readers lock what they bump.
     await facts.lock_many(tx, [*plan.confirmations, *plan.targets, *plan.restated])
     for draft, embedded in plan.writes:
@@ -98,11 +114,12 @@ async def _store(
     group: Group,
     draft: Draft,
     embedded: Embedded,
-    stored: dict[int, UUID],
+    stored: _Stored,
     outcome: Outcome,
 ) -> None:
     """Write one draft, and note under which id memory has it: it may be that of a known fact."""
-    weighed = await _weighed(memory, principal, tx, group, draft, embedded, outcome)
+    told = stored.told_with(draft)
+    weighed = await _weighed(memory, principal, tx, group, draft, embedded, told, outcome)
     draft, new = weighed.draft, weighed.draft.new
     if weighed.known is not None:
         _note(stored, draft, weighed.known)
@@ -117,11 +134,13 @@ async def _store(
     if draft.target not in (None, written.supersedes_id) and written.beside is None:
         await _supersede_target(memory, principal, tx, group, new, draft.target, outcome)
     for support in draft.supported_by:
-        await _link_support(tx, group, new.id, support, stored, outcome, new)
+        await _link_support(tx, group, new.id, support, stored.by_place, outcome, new)
     if weighed.beside is not None:
         await links.insert(tx, item, ("fact", weighed.beside), "contradicts", new.created_at)
     kind = "facts_updated" if draft.target is not None else f"{item[0]}s_created"
     outcome.counts[kind] += 1
+    if isinstance(new, NewFact) and draft.target is None:
+        stored.new[new.id] = frozenset(draft.sources)
     _note(stored, draft, new.id)
 
 
@@ -143,9 +162,10 @@ async def _weighed(
     group: Group,
     draft: Draft,
     embedded: Embedded,
+    told: Sequence[UUID],
     outcome: Outcome,
 ) -> _Weighed:
-    """Hold a draft against what memory knows already, and what it gave up.
+    """Hold a draft against what memory knows already, was `told` with it, and what it gave up.
 
     Raises:
         GivenUp: memory gave up just this.
@@ -158,7 +178,7 @@ async def _weighed(
     place = Placed(new)
     await facts.lock_key(tx, new.key)
     if draft.target is None and draft.restates is None:
-        place = await placed(tx, new, embedded)
+        place = await placed(tx, new, embedded, told)
     if place.new.key != new.key:
         await facts.lock_key(tx, place.new.key)
     new = place.new
@@ -261,9 +281,9 @@ async def _stands_against(tx: Transaction, group: Group, draft: Draft) -> UUID |
     return holders[0].id if holders else None
 
 
-def _note(stored: dict[int, UUID], draft: Draft, id: UUID) -> None:
+def _note(stored: _Stored, draft: Draft, id: UUID) -> None:
     if draft.place is not None:
-        stored[draft.place] = id
+        stored.by_place[draft.place] = id
 
 
 async def _confirm_known(

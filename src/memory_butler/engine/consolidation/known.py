@@ -50,9 +50,9 @@ _LONGEST_PREDICATE: Final = 200
 class Placed:
     """A new fact under the key that is right for it.
 
-    `says_again`: a permanent fact that has all of its words. `beside`: the one of the key that was
-    asked for, of which it is one more, and its trust; with `doubtful`, the two may contradict each
-    other.
+    `says_again`: a fact of its kind that has all of its words. `beside`: the one of the key that
+    was asked for, of which it is one more, and its trust; with `doubtful`, the two may contradict
+    each other.
     """
 
     new: NewFact
@@ -61,8 +61,9 @@ class Placed:
     doubtful: bool = False
 
 
-async def placed(tx: Transaction, new: NewFact, embedded: Embedded) -> Placed:
-    """A new fact among the permanent ones of its kind (C-407), whose key is locked.
+async def placed(tx: Transaction, new: NewFact, embedded: Embedded, told: Sequence[UUID]) -> Placed:
+    """A new fact among those of its kind that last: the permanent ones (C-407), and what was `told`
+    with it (C-502). Its key is locked.
 
     A model calls new what is one more allergy, and gives it the predicate of the first; or what is
     part of a fact that it does not see. What is too long to be compared is neither (C-428).
@@ -73,7 +74,7 @@ async def placed(tx: Transaction, new: NewFact, embedded: Embedded) -> Placed:
     made = {key_of(_made(new, one)) for one in (*words_of(new.content), _hash(new.content))}
     kind = [
         (row, _stated(new, row["content"]))
-        for row in await facts.lasting_of(tx, new, embedded, COMPARED_CHARACTERS)
+        for row in await facts.lasting_of(tx, new, embedded, told, COMPARED_CHARACTERS)
         if _has_key(new, row) or key_of(row["predicate"]) in made
     ][:DEPTH]
     for row, known in kind:

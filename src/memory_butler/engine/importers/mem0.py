@@ -13,6 +13,7 @@ from memory_butler.engine.import_format import BadLine, FactLine
 from memory_butler.engine.importers.source import (
     Document,
     Found,
+    end,
     moment,
     own_id,
     present,
@@ -77,5 +78,5 @@ def _fact(found: dict[str, Any], butler: str) -> FactLine:
                 metadata=found.get("metadata") or None,
             ),
         },
-        **present(tags=tags, valid_from=since, valid_until=moment(found.get("expiration_date"))),
+        **present(tags=tags, valid_from=since, valid_until=end(found.get("expiration_date"))),
     )

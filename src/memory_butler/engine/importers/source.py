@@ -15,6 +15,7 @@ from uuid import UUID
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.engine.import_format import AnyLine, BadLine, LeftOut
+from memory_butler.engine.inputs import whole_day
 
 # An export of one JSON document is read whole; Python needs some five times its size for it.
 MAX_DOCUMENT_BYTES: Final = 2 * 1024**3
@@ -165,6 +166,12 @@ def moment(value: Any) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         pass
     return None
+
+
+def end(value: Any) -> datetime | None:
+    """When something ends: as `moment`, and a date alone is that whole day."""
+    day = whole_day(value)
+    return day if isinstance(day, datetime) else moment(day)
 
 
 def own_id(value: Any) -> str:

@@ -28,6 +28,8 @@ VERIFY_EXAMPLES = epilog(
 )
 
 _GOES_ON: Final = "Where the erasure had begun, the same command ends it and certifies it."
+# Kept memories that are printed; the certificate has more of them.
+_SHOWN: Final = 20
 _ONE: Final = {"episodes": "episode", "facts": "fact", "rules": "rule", "entities": "entity"}
 
 
@@ -195,7 +197,10 @@ def _show_certificate(said: Mapping[str, Any]) -> None:
     for id in said.get("keys_destroyed", ()):
         print(f"Key {id} destroyed: backups and exports encrypted with it cannot be read again.")
     if said["kept"]["total"]:
-        print(f"{counted(said['kept']['total'], 'memory')} kept, for other evidence.")
+        kept = counted(said["kept"]["total"], "memory", "stay")
+        print(f"{kept}. Look at what may still say it:")
+        for one in said["kept"]["items"][:_SHOWN]:
+            print(f"stays  {one['kind']}: {one['id']}, {one['why']}")
 
 
 def _messages(count: int | None) -> str:

@@ -13,8 +13,9 @@ _ORDERS = ("DMY", "MDY")
 def read(option: str, text: str, now: datetime, *, ahead: bool) -> str:
     """A moment as ISO 8601, in UTC; what is written as ISO 8601 stays as it is.
 
-    Words that name a time mean that moment, others the beginning of the day. `ahead`: a day without
-    a year is the next one, otherwise the last one.
+    Words that name a time mean that moment, others the beginning of the day. `ahead`: it ends
+    something, so that a day without a year is the next one, and its date is given, which counts
+    whole; otherwise the last one.
 
     Raises:
         InvalidInput: it is no date or time, or may be two.
@@ -35,6 +36,8 @@ def read(option: str, text: str, now: datetime, *, ahead: bool) -> str:
             "2026-11-16T18:00:00Z, yesterday, '3 days ago'"
         )
     moment, exact_to = one
+    if exact_to != "time" and ahead:
+        return moment.date().isoformat()
     if exact_to != "time":
         moment = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     return moment.astimezone(UTC).isoformat()

@@ -154,9 +154,12 @@ def _of_route(route: Route) -> Iterator[int]:
 def _endpoint(operation: Operation[Any, Any], route: Route) -> Callable[..., Awaitable[Response]]:
     """A handler whose signature tells FastAPI where each field of the input comes from."""
     model = operation.input_model
+    signature = _signature(operation, route)
+    takes = "given" in signature.parameters
 
     async def endpoint(request: Request, **parts: Any) -> Response:
         principal: Principal = request.state.principal
+        await _refuse_what_is_not_read(request, takes, in_body=route.in_body)
         given = _input(model, route, principal, parts)
         output = await call(operation, request.app.state.memory, principal, given)
         if nothing_found(output):
@@ -172,9 +175,25 @@ def _endpoint(operation: Operation[Any, Any], route: Route) -> Callable[..., Awa
             headers=headers,
         )
 
-    endpoint.__signature__ = _signature(operation, route)  # type: ignore[attr-defined]
+    endpoint.__signature__ = signature  # type: ignore[attr-defined]
     endpoint.__name__ = operation_id(operation, route)
     return endpoint
+
+
+async def _refuse_what_is_not_read(request: Request, takes: bool, in_body: bool) -> None:
+    """Refuse a query or a body that nothing reads: `?preview=true` is meant to change nothing.
+
+    Raises:
+        InvalidInput: there is one; it says where the input belongs.
+    """
+    if request.query_params and not (takes and not in_body):
+        names = ", ".join(f"query.{name}" for name in request.query_params)
+        where = "give it in the JSON body" if takes else "leave it out"
+        raise InvalidInput(f"{names}: this takes no query; {where}")
+    if not takes and request.method != "GET":
+        sent = (await request.body()).strip()
+        if sent not in (b"", b"{}", b"null"):
+            raise InvalidInput("body: this takes none; leave it out")
 
 
 def _signature(operation: Operation[Any, Any], route: Route) -> inspect.Signature:
