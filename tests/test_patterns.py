@@ -75,6 +75,7 @@ _IN_PLACE = {
     "domain/text.py": "bounded quantifiers; looked at by the first test",
     "domain/secret_shapes.py": "made once, at import; looked at by the first test",
     "domain/foreign_dates.py": "bounded; the text of a memory has its own test in tests/dated",
+    "domain/persons.py": "a name of at most 60 characters, in a question of at most 300",
     "domain/roles.py": "a question of at most 300 characters, or the beginning of a fact",
     "domain/periods.py": "made once, at import; looked at by the first test",
 }

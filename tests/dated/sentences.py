@@ -86,6 +86,10 @@ NO_DATES: Final = (
     "Der erste Mittwoch war verregnet",
     # Seen later.
     "Kreditkarte gültig bis 11/28",
+    "Snacks: 3 mars bars and tea",
+    "3 mars bars a week is too much",
+    "Le lundi suivant, il a plu",
+    "Ana gana el 3 out of 5",
 )
 
 # Of no day that is asked about.
@@ -119,6 +123,13 @@ DATES: Final = (
     ("Dentist on 25/11", "2027-11-25"),
     ("Dentista el 25/11 a las 10", "2027-11-25"),
     ("Dentist on 11/25/2027", "2027-11-25"),
+    # Seen later.
+    ("Anniversaire de Papa : 3 avril", "2027-04-03"),
+    ("3 mars, dentiste", "2027-03-03"),
+    ("Fête de Léa le 8 déc.", "2027-12-08"),
+    ("Volo per Roma il 22 lug", "2027-07-22"),
+    ("Nacimiento: 4 de mayo de 1990", "2027-05-04"),
+    ("Rendez-vous le lundi 8 mars", "2027-03-08"),
 )
 HELD_OUT_DATES: Final = (
     ("Anniversaire de Léa le 28 août", "2027-08-28"),
@@ -163,6 +174,9 @@ REGULAR: Final = (
     ("Book club on the first Wednesday of the month", "2027-01-06 2027-02-03 2027-03-03"),
     ("Club de lecture le premier mercredi du mois", "2027-01-06 2027-02-03 2027-03-03"),
     ("Erster Mittwoch im Monat: Stammtisch", "2027-01-06 2027-02-03 2027-03-03"),
+    # Seen later.
+    ("La bibliothèque est fermée le lundi", "monday"),
+    ("Il mercato è il sabato mattina", "saturday"),
 )
 HELD_OUT_REGULAR: Final = (
     ("Yoga chaque mardi soir", "tuesday"),

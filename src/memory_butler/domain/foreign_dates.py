@@ -40,11 +40,11 @@ _LANGUAGES: Final = {
     ),
     "fr": _Words(
         "janvier|janv fevrier|fevr mars avril mai juin juillet|juil aout septembre octobre "
-        "novembre decembre",
+        "novembre decembre|dec",
         "lundi mardi mercredi jeudi vendredi samedi dimanche",
         "premier deuxieme|second troisieme quatrieme dernier",
         "le|du|au|des",
-        r"chaque|tous\sles|les",
+        r"chaque|tous\sles|les|le",
     ),
     "es": _Words(
         "enero|ene febrero marzo abril|abr mayo junio julio agosto septiembre|setiembre octubre "
@@ -55,16 +55,16 @@ _LANGUAGES: Final = {
         r"cada|todos\slos|los",
     ),
     "it": _Words(
-        "gennaio febbraio marzo aprile maggio giugno|giu luglio agosto settembre ottobre|ott "
-        "novembre dicembre|dic",
+        "gennaio|gen febbraio marzo aprile maggio giugno|giu luglio|lug agosto|ago settembre "
+        "ottobre|ott novembre dicembre|dic",
         "lunedi martedi mercoledi giovedi venerdi sabato domenica",
         "prim[oa] second[oa] terz[oa] quart[oa] ultim[oa]",
         r"il|l['’]|del|dell['’]|dal|dall['’]|al|all['’]",
-        r"ogni|tutt[ie]\s(?:i|le)",
+        r"ogni|tutt[ie]\s(?:i|le)|il|la(?=\sdomenica)",
     ),
     "pt": _Words(
-        "janeiro fevereiro|fev marco abril|abr maio junho julho agosto setembro outubro novembro "
-        "dezembro|dez",
+        "janeiro fevereiro|fev marco abril|abr maio junho julho agosto setembro outubro "
+        "novembro dezembro|dez",
         "segunda-feira terca-feira quarta-feira quinta-feira sexta-feira sabado domingo",
         "primeir[oa] segund[oa] terceir[oa] quart[oa] ultim[oa]",
         "dia|ao|em|desde",
@@ -89,7 +89,18 @@ _MONTHS: Final = _table(lambda words: words.months, tuple(MONTHS))
 _WEEKDAYS: Final = _table(lambda words: words.weekdays, tuple(WEEKDAYS))
 _PLACES: Final = _table(lambda words: words.places, PLACES)
 # Names, sweets and sauces as well: months only where something else tells so.
-_DOUBTFUL: Final = frozenset("abril avril dic dez ene juli julio mai marco mars mayo".split())
+_DOUBTFUL: Final = frozenset(
+    "abril ago avril dez dic ene gen juli julio lug mai marco mars mayo".split()
+)
+
+# "Março" and "déc." without their accents: a name, and what English has.
+_UNACCENTED: Final = frozenset(("Marco", "Dec", "dec"))
+_TELLING: Final = frozenset(
+    word
+    for name in (*_MONTHS, *_WEEKDAYS)
+    for word in (name.rpartition("-")[2], f"{name.rpartition('-')[2]}s")
+)
+_WORD: Final = re.compile(r"[a-z]{3,}")
 
 _MONTH: Final = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b"
 _ANY_DAY: Final = f"(?:{'|'.join(_WEEKDAYS)})"
@@ -125,17 +136,20 @@ def dates_in_words(text: str) -> Iterator[str]:
 
 def _reads(text: str) -> list[_Read]:
     unaccented = plain(text)
+    # Most texts have none, and to look for words costs a tenth of what the patterns do.
+    if _TELLING.isdisjoint(_WORD.findall(unaccented.lower())):
+        return []
     return sorted(
         one
         for pattern, read in _readers()
         for match in islice(pattern.finditer(unaccented), _MOST)
-        if (one := read(match)) is not None and text[one.start : one.end] != "Marco"
+        if (one := read(match)) is not None and text[one.start : one.end] not in _UNACCENTED
     )
 
 
 def _day(match: re.Match[str]) -> _Read | None:
     name = match["month"]
-    is_told = match["before"] or match["of"] or match["nth"] or match["year"]
+    is_told = match["before"] is not None or match["of"] or match["nth"] or match["year"]
     if name.lower() in _DOUBTFUL and not is_told:
         return None
     month = _month(match)
@@ -183,7 +197,8 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
             _in_month,
         ),
         (
-            rf"(?P<before>\b(?:(?:{_BEFORE})\s?|{_ANY_DAY},?\s)(?:de[nm]\s)?"
+            rf"(?P<before>(?:^|:\s)(?=\d{{1,2}}\s[a-z]{{3,5}}\.?(?:$|[,;)]|\sa\s\d))"
+            rf"|\b(?:(?:{_BEFORE})\s?|{_ANY_DAY},?\s)(?:de[nm]\s)?"
             r"(?:\d{1,2}(?:er|[.°º])?\s?(?:-|–|au|bis|al?|ao|ate|all['’])\s?)?)?"
             rf"(?<![\w/.,:])(?P<day>\d{{1,2}})(?P<nth>er|[.°º])?\s(?P<of>de\s|di\s|d['’])?{_MONTH}"
             rf"(?P<year>\.?,?(?:\sdel?)?\s{_YEAR})?",
@@ -199,6 +214,8 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
         (
             rf"\b(?!(?-i:L[eo]s\s[A-Z]))(?:{_EACH})\s(?P<other>zweiten\s|deux\s)?"
             rf"{_ANY_DAY}s?(?:(?:,|\set|\sy|\se|\sund)\s{_ANY_DAY}s?){{0,5}}\b"
+            # "Le lundi" is every Monday, "le lundi 8 mars" and "le lundi suivant" one.
+            r"(?!,?\s\d|\s(?:suivant|dernier|prochain|passe|de\b|d['’]|scors|prossim|seguent|successiv|sant))"
             rf"|(?:^|(?<=[.;:!?]\s)|\b(?-i:(?=[a-z])))"
             rf"(?P<adverb>{_LANGUAGES['de'].weekdays.replace(' ', '|')})s\b",
             _every,

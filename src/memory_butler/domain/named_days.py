@@ -35,7 +35,7 @@ MONTHS_AROUND: Final = 3
 _NAME: Final = re.compile(r"[^\W\d_]{3,}")
 _YEARLY: Final = re.compile(
     r"birth|\bborn\b|anniversa|wedding|\bmarried\b|geburt|\bgeb\.|geboren|\bnée?\b|cumplea"
-    r"|\bnaci[ód]|complean|\bnat[oa]\b|anivers|\bnasc|verjaardag|födel|\bfödd|fødsel|\bfødt"
+    r"|\bnaiss|\bnacim|\bnaci[ód]|complean|\bnat[oa]\b|anivers|\bnasc|verjaardag|födel|\bfödd|fødsel|\bfødt"
     r"|bursdag|urodz|\bur\.|\b(?:every|each) year\b|\byearly\b",
     re.IGNORECASE,
 )
