@@ -3,7 +3,7 @@
 import asyncio
 import math
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -28,6 +28,22 @@ TABLES = ("episodes", "facts", "rules", "memory_events", "memory_links", "memory
 
 async def _nothing_stored(admin: Connection) -> bool:
     return not any([await count(admin, table) for table in TABLES])
+
+
+@pytest.mark.parametrize(
+    "unset", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)]
+)
+async def test_a_time_that_is_not_set_is_refused(
+    memory: Memory, principal: Principal, admin: Connection, unset: datetime
+) -> None:
+    # With "0001-01-01T00:00:00Z" no recall of what happened in May was answered any more.
+    said = "is out of range; leave it out if it is not set"
+    with pytest.raises(InvalidInput, match=f"occurred_at .* {said}"):
+        await store_episode(memory, principal, "Rex was weighed", "vet", occurred_at=unset)
+    for name in ("valid_from", "valid_until"):
+        with pytest.raises(InvalidInput, match=f"{name} .* {said}"):
+            await store_fact(memory, principal, "Rex", "weight", "31 kg", **{name: unset})
+    assert await _nothing_stored(admin)
 
 
 async def test_an_id_of_the_callers_own_is_stored_once_and_never_for_another_text(

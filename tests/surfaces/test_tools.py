@@ -297,6 +297,20 @@ async def test_entities_are_made_found_changed_and_merged(client: Client) -> Non
     assert moved["memory"]["entity_id"] == double["entity"]["id"]
 
 
+async def test_a_merge_tells_what_it_superseded(client: Client) -> None:
+    ids = []
+    for name, allergy in (("Rex Brandt", "ibuprofen"), ("R. Brandt", "penicillin")):
+        made = await client.call("entity_create", canonical_name=name, entity_type="other")
+        ids.append(made["entity"]["id"])
+        content = f"Is allergic to {allergy}{' ' * 300}!"
+        await _fact(client, content, predicate="allergy", entity_id=ids[-1])
+    merged = await client.call("entity_merge", source_entity_id=ids[0], target_entity_id=ids[1])
+    (lost,) = merged["superseded"]
+    assert (merged["facts_superseded"], lost["predicate"]) == (1, "allergy")
+    assert lost["content"].startswith("Is allergic to ibuprofen")
+    assert lost["content"].endswith(" …")
+
+
 @pytest.mark.requirement("TOOL-15")
 async def test_an_unknown_id_is_an_empty_answer_or_a_clear_error(client: Client) -> None:
     nobody = str(uuid4())

@@ -190,7 +190,8 @@ async def merge_entities(
     `expected_revision` is that of a preview: the merge then does what it showed, or nothing.
 
     Returns:
-        The counts of the merge, as the event has them.
+        The counts of the merge, as the event has them; and where facts were `superseded`, their
+        rows as they were.
 
     Raises:
         InvalidInput: the ids are equal, one is unknown, or one was merged away already.
@@ -238,7 +239,9 @@ async def merge_entities(
             "aliases_added": names.added,
         }
         await events.record(tx, principal.actor, [("entity_merge", payload)], now)
-        return payload
+        losers = {conflict.loser_id for conflict in plan.conflicts}
+        lost = [row for row in found if row["id"] in losers]
+        return payload | ({"superseded": lost} if lost else {})
 
 
 async def _move_facts(

@@ -4,6 +4,7 @@ Every limit is one that PostgreSQL would enforce later and less clearly: an inde
 bytes, so the texts that stand together in one unique index must stay below that in sum.
 """
 
+import contextlib
 import json
 import math
 import re
@@ -34,6 +35,7 @@ MAX_IMPORTANCE: Final = 10.0
 MAX_METADATA_BYTES: Final = 16 * 1024
 MAX_METADATA_KEYS: Final = 256
 
+_INFINITE: Final = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -156,13 +158,18 @@ def two_entities(source: UUID | str, target: UUID | str) -> tuple[UUID, UUID]:
 
 
 def moment(what: str, value: datetime) -> datetime:
-    """A point in time; a naive one is refused, because it means a different moment elsewhere."""
+    """A point in time; a naive one is refused, because it means a different moment elsewhere.
+
+    So are the first and the last one that Python knows: PostgreSQL's driver stores them as
+    infinite, and reads those without a time zone. Programs in Go send the first one for "not set".
+    """
     if value.tzinfo is None:
         raise InvalidInput(f"{what} needs a time zone, for example {value.isoformat()}Z")
-    try:
-        return value.astimezone(UTC)
-    except OverflowError:
-        raise InvalidInput(f"{what} {value.isoformat()} is out of range") from None
+    with contextlib.suppress(OverflowError):
+        found = value.astimezone(UTC)
+        if found not in _INFINITE:
+            return found
+    raise InvalidInput(f"{what} {value.isoformat()} is out of range; leave it out if it is not set")
 
 
 def whole_day(value: object) -> object:

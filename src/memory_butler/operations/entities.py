@@ -22,6 +22,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.operations.lean import fields, number
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
+    TOLD_CHARS,
     AsOf,
     Fact,
     Input,
@@ -33,8 +34,12 @@ from memory_butler.operations.views import (
     Revised,
     Rounded,
     ShownTrust,
+    beginning,
 )
 from memory_butler.store.rows import Row
+
+# Of what a merge superseded.
+_MOST_LOST: Final = 20
 
 
 class _OfTenant(Input):
@@ -266,6 +271,14 @@ class MergeInput(_OfTenant):
     )
 
 
+class LostFact(Output):
+    """A fact that another one of its predicate took the place of."""
+
+    id: UUID
+    predicate: str
+    content: str = Field(description=f"{TOLD_CHARS} characters of it at most.")
+
+
 class MergeOutput(Output):
     """What a merge moved to the entity that stays."""
 
@@ -274,6 +287,13 @@ class MergeOutput(Output):
     facts_repointed: int
     facts_superseded: int
     aliases_added: int
+    superseded: list[LostFact] | None = Field(
+        None,
+        description=(
+            f"What these said, {_MOST_LOST} at most. Where one is true besides, store it again "
+            "under a predicate of its own."
+        ),
+    )
 
 
 async def _merge(memory: Memory, principal: Principal, given: MergeInput) -> MergeOutput:
@@ -285,7 +305,11 @@ async def _merge(memory: Memory, principal: Principal, given: MergeInput) -> Mer
         given.target_entity_id,
         expected_revision=given.expected_revision,
     )
-    return MergeOutput.model_validate(merged)
+    lost = [
+        {"id": row["id"], "predicate": row["predicate"], "content": beginning(row["content"])}
+        for row in merged.get("superseded", ())[:_MOST_LOST]
+    ]
+    return MergeOutput.model_validate(merged | {"superseded": lost or None})
 
 
 MERGE = Operation(

@@ -22,6 +22,7 @@ from memory_butler.engine.writing import new_fact
 from memory_butler.operations.facts import FactReference
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
+    TOLD_CHARS,
     AllowSecrets,
     EditedTrust,
     Fact,
@@ -36,10 +37,8 @@ from memory_butler.operations.views import (
     Output,
     Revised,
     Rounded,
+    beginning,
 )
-
-# Characters of a replaced fact: enough to see whether it was right to replace it.
-_TOLD: Final = 300
 
 
 class StoreFactInput(Input):
@@ -89,7 +88,7 @@ class RelatedFact(Output):
 
     id: UUID
     predicate: str
-    content: str = Field(description=f"{_TOLD} characters of it at most.")
+    content: str = Field(description=f"{TOLD_CHARS} characters of it at most.")
 
 
 class StoredFact(Output):
@@ -100,8 +99,8 @@ class StoredFact(Output):
     superseded: str | None = Field(
         None,
         description=(
-            f"What that said, {_TOLD} characters of it at most. Where it is true besides, store it "
-            "again under a predicate of its own."
+            f"What that said, {TOLD_CHARS} characters of it at most. Where it is true besides, "
+            "store it again under a predicate of its own."
         ),
     )
     alike: list[LikeFact] = Field(
@@ -123,10 +122,6 @@ class StoredFact(Output):
     unmask_key: GivenUnmaskKey = None
 
 
-def _beginning(text: str) -> str:
-    return text if len(text) <= _TOLD else f"{text[:_TOLD]} …"
-
-
 async def _store(memory: Memory, principal: Principal, given: StoreFactInput) -> StoredFact:
     stated = {name: one for name, one in given if name != "allow_secrets"}
     fact = new_fact(memory, **stated)
@@ -136,10 +131,10 @@ async def _store(memory: Memory, principal: Principal, given: StoreFactInput) ->
     return StoredFact(
         id=fact.id,
         supersedes_id=written.supersedes_id,
-        superseded=None if written.superseded is None else _beginning(written.superseded),
+        superseded=None if written.superseded is None else beginning(written.superseded),
         alike=[LikeFact.copy_of(one) for one in written.alike],
         related=[
-            RelatedFact(id=one.id, predicate=one.predicate, content=_beginning(one.content))
+            RelatedFact(id=one.id, predicate=one.predicate, content=beginning(one.content))
             for one in written.related
         ]
         or None,

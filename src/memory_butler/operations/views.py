@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 # After the point: relevance and confidence differ by more where it matters.
 DIGITS: Final = 6
+# Characters of a replaced fact: enough to see whether it was right to replace it.
+TOLD_CHARS: Final = 300
 
 # JSON-02 asks for isoformat()'s form ("+00:00"), where pydantic would write "Z".
 Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
@@ -190,6 +192,11 @@ class Output(BaseModel):
             if hasattr(one, name)
         }
         return cls.model_validate(same | more, from_attributes=True)
+
+
+def beginning(text: str) -> str:
+    """As much of a content as tells which one it is."""
+    return text if len(text) <= TOLD_CHARS else f"{text[:TOLD_CHARS]} …"
 
 
 class Revised(Output):

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from memory_butler.domain.text import one_line
 from memory_butler.domain.trust import DEFAULT_TRUST, TrustName, parse_trust
 from memory_butler.engine.screening import KEEP_IT
 from memory_butler.operations.views import Episode, Fact, Rule
@@ -238,6 +239,8 @@ def _merged(output: Any) -> None:
         f"{counted(output.facts_repointed, 'fact')} moved, {output.facts_superseded} superseded, "
         f"{counted(output.aliases_added, 'alias')} added."
     )
+    for one in output.superseded or ():
+        print(f"superseded  fact {one.id}: {one.predicate}: {one_line(one.content)}")
 
 
 def _candidates(output: Any) -> None:
