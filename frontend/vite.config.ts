@@ -32,8 +32,17 @@ function compressed(): Plugin {
   };
 }
 
+/** The page without the comments of its source. */
+function bare(): Plugin {
+  return {
+    name: "bare",
+    apply: "build",
+    transformIndexHtml: (html) => html.replace(/\s*<!--.*?-->/gs, ""),
+  };
+}
+
 export default defineConfig({
-  plugins: [react(), tailwind(), compressed()],
+  plugins: [react(), tailwind(), bare(), compressed()],
   resolve: {
     alias: {
       "@": here("./src"),

@@ -449,6 +449,16 @@ def terminal(home: Installation) -> Iterator[Terminal]:
     terminal.stop()
 
 
+def test_a_pipe_without_a_message_makes_no_companion(home: Installation) -> None:
+    talk = script(home, "<say>Yes.</say>")
+    silent = home.inside("journal", "chat", "--script", talk, stdin="\n  \n")
+    assert silent.err == "Nothing was said, so there is no companion yet.\n"
+    assert not (home.data_dir / "journal").exists()
+    assert home.inside("journal", "chat", "--script", talk, stdin="\nHello\n").out == (
+        "assistant: Yes.\n"
+    )
+
+
 def test_the_first_conversation_asks_who_is_there(home: Installation) -> None:
     terminal = Terminal(
         home, "journal", "chat", "--companion", "luna", "--script", script(home, FIRST_DAY)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -209,6 +210,15 @@ def test_the_doctor_looks_at_the_database_that_is_configured(empty_folder: Path)
     assert _states(named.apart("doctor", "--json").json)["database"] == "ok"
 
 
+def test_the_doctor_says_that_the_data_directory_is_a_file(
+    installation: Installation, tmp_path: Path
+) -> None:
+    (file := tmp_path / "file").touch()
+    found = installation.inside("doctor", "--json", "--data-dir", str(file), code=8).json
+    assert _states(found)["data directory"] == "failed"
+    assert f"{file} is a file, not a folder" in str(found)
+
+
 def test_a_backup_of_no_installation_is_refused(installation: Installation, tmp_path: Path) -> None:
     """A cron job of another user, or a mistyped folder, would make empty backups for ever."""
     target, typo = tmp_path / "one.tar", tmp_path / "typo"
@@ -344,7 +354,9 @@ def test_words_are_indexed_anew(installation: Installation, tenant: str) -> None
     subprocess.run(["psql", url, "-c", old], capture_output=True, check=True)
     asked = ("search", "bei den Schlüsseln", "--mode", "keyword", "--tenant", tenant)
     assert said not in installation.inside(*asked).out
-    done = installation.inside("reindex-words").out
+    indexed = installation.inside("reindex-words")
+    done = indexed.out
+    assert re.fullmatch(r"(memory \d+ of \d+\n)*", indexed.err)  # no bar in a pipe
     assert done.startswith("1 of ")
     assert said in installation.inside(*asked).out
     assert installation.inside("reindex-words").out.startswith("0 of ")

@@ -60,3 +60,10 @@ def test_a_closed_standard_stream_ends_a_command_without_a_word(
     assert end.value.code == 141
     print("this one is open", file=still_open, flush=True)
     assert os.read(other, 100) == b"this one is open\n"
+
+
+def test_a_file_out_of_reach_is_no_bug(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end, reporting(debug=False):
+        raise PermissionError(errno.EACCES, "Permission denied", "/data/journal")
+    assert end.value.code == 8
+    assert capsys.readouterr().err == "error: cannot read /data/journal: Permission denied\n"

@@ -42,7 +42,8 @@ def test_the_first_steps_are_copied_and_tick_themselves(page: Page) -> None:
     expect(page.get_by_text("No fact was stored yet.")).to_be_visible()
     assert violations_in_both_themes(page) == []
     assert said == []
-    command = "memory-butler connect claude-code"
+    # This server is not where `connect` looks by itself.
+    command = f"memory-butler connect claude-code --url {page.evaluate('location.origin')}"
     steps.get_by_role("button", name=f"Copy {command}").click()
     expect(steps.get_by_role("button", name=f"Copied {command}")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == command

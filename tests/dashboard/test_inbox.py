@@ -90,6 +90,32 @@ def test_one_goes_down_the_list_and_skips(page: Page) -> None:
     expect(cards).to_have_count(left)
 
 
+def test_one_key_takes_back_what_was_done_last_and_leads_to_it(page: Page) -> None:
+    page.goto("/memory/inbox")
+    cards = page.get_by_role("article")
+    first, second = (cards.nth(place).get_by_role("link").first.inner_text() for place in (0, 1))
+    fading = page.get_by_role("article").filter(has=page.get_by_text("fading", exact=True))
+    kept = fading.first.get_by_role("link").inner_text()
+    fading.first.click(position={"x": 2, "y": 2})
+    page.keyboard.press("k")
+    said = page.get_by_text("Confirmed: the fact is as certain as it ever was.", exact=True)
+    expect(said).to_be_visible()
+    rest = cards.count()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("s")
+    expect(cards).to_have_count(rest - 1)
+    skipped = next(one for one in (first, second) if page.get_by_text(one).count() == 0)
+
+    # The skip was last, not the confirmation.
+    page.keyboard.press("u")
+    expect(_current(page)).to_contain_text(skipped)
+    expect(said).to_be_visible()
+
+    page.keyboard.press("u")
+    expect(_current(page)).to_contain_text(kept)
+    expect(said).to_have_count(0)  # it offered to take back what is taken back
+
+
 def test_what_is_refused_comes_back(page: Page, pair: tuple[str, str]) -> None:
     page.goto("/memory/inbox")
     article = page.get_by_role("article").filter(has_text="Berengar")

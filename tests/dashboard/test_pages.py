@@ -1,5 +1,6 @@
 """Every page in a real browser: it shows, is quiet, asks nobody else, and shuts nobody out."""
 
+import itertools
 import re
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -232,6 +233,43 @@ def test_one_search_over_everything_with_filters_in_the_address(page: Page) -> N
     expect(page.get_by_label("Search everything")).to_have_value("where do they live")
     expect(page.get_by_label("Permanence")).to_have_value("stable")
     expect(page.get_by_text("Moved to Porto")).to_be_visible()
+
+
+def test_a_list_is_printed_whole_on_white_paper(tab: Tab) -> None:
+    page = tab.page
+    page.emulate_media(color_scheme="dark")
+    page.goto("/memory/facts")
+    rows = page.get_by_role("table", name="Facts").get_by_role("row")
+    expect(rows.nth(1)).to_be_visible()
+    total = read(page, "/api/memory/facts")["total"]
+    assert rows.count() < total + 1  # with the header
+
+    page.emulate_media(color_scheme="dark", media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert rows.count() == total + 1
+    edges = rows.evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect()).map((box) => [box.top, box.bottom])"
+    )
+    assert all(above[1] <= below[0] + 1 for above, below in itertools.pairwise(edges))
+    expect(page.get_by_role("navigation", name="Pages")).to_be_hidden()
+    expect(page.locator("body")).to_have_css("background-color", "rgb(247, 247, 248)")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    assert rows.count() < total + 1
+
+
+def test_rows_of_an_earlier_question_are_dimmed(page: Page) -> None:
+    page.goto("/memory/facts")
+    table = page.get_by_role("table", name="Facts")
+    expect(table).to_have_attribute("aria-busy", "false")
+    held: list[Route] = []
+    page.route("**/api/memory/facts?*", lambda route: held.append(route))
+    page.get_by_label("Subject").fill("Ana")
+    expect(table).to_have_attribute("aria-busy", "true")
+    expect(table).to_have_css("opacity", "0.5")
+    for one in held:
+        one.continue_()
+    expect(table).to_have_attribute("aria-busy", "false")
 
 
 @pytest.mark.requirement("DASH-06")

@@ -61,12 +61,12 @@ export function Shell() {
       >
         Skip to the content
       </a>
-      <div className="min-h-dvh lg:grid lg:grid-cols-[15rem_minmax(0,1fr)]">
-        <aside className="sticky top-0 h-dvh border-r max-lg:hidden">
+      <div className="min-h-dvh lg:flex">
+        <aside className="on-screen sticky top-0 h-dvh w-60 shrink-0 border-r max-lg:hidden">
           <Sidebar onHelp={showHelp} />
         </aside>
-        <div className="min-w-0">
-          <header className="flex items-center gap-2 border-b bg-surface px-2 py-2 lg:hidden">
+        <div className="min-w-0 flex-1">
+          <header className="on-screen flex items-center gap-2 border-b bg-surface px-2 py-2 lg:hidden">
             <IconButton label="Menu" onClick={() => setMenu(true)}>
               <Menu />
             </IconButton>

@@ -102,7 +102,7 @@ const done = queryOptions({
 export default function Tour() {
   const { pathname } = useLocation();
   const { known_at: knownAt } = useSearch({ from: "__root__" });
-  const { receipt } = useSearch({ strict: false }) as { receipt?: string };
+  const { receipt, q } = useSearch({ strict: false }) as { receipt?: string; q?: string };
   const visit = { path: pathname, receipt, knownAt };
   const isDone = useDone(visit);
   const [hidden, hide] = useStored("tour-hidden", sessionStorage);
@@ -114,7 +114,7 @@ export default function Tour() {
   return (
     <section
       aria-label="Guided tour"
-      className="relative border-b bg-accent-soft px-4 py-3 pr-12 text-accent-ink sm:px-8 sm:pr-14"
+      className="on-screen relative border-b bg-accent-soft px-4 py-3 pr-12 text-accent-ink sm:px-8 sm:pr-14"
     >
       <IconButton
         label="Hide the tour"
@@ -124,7 +124,8 @@ export default function Tour() {
       >
         <X />
       </IconButton>
-      {pathname === START ? (
+      {/* What was searched for is to be seen without scrolling. */}
+      {pathname === START && !q ? (
         <Steps isDone={isDone} progress={progress} />
       ) : (
         <p className="flex flex-wrap items-baseline gap-x-4 gap-y-1">

@@ -3,7 +3,7 @@ import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { ApiError } from "@/api/problem";
 import type { Opened } from "@/shell/opened";
-import { toast, toastError } from "@/ui/toasts";
+import { dismiss, toast, toastError } from "@/ui/toasts";
 
 /** Something that a person does to memory. */
 export type Change = () => Promise<Done>;
@@ -37,6 +37,9 @@ export interface Changing {
   reset: () => void;
 }
 
+// The toast that offers an undo: taken back by a key, it must not be offered any longer.
+const offers = new WeakMap<Change, number>();
+
 /**
  * Makes changes: says what was done, offers to take it back, and reads anew whatever is shown.
  * A refusal is told as a toast unless `refused` does something else with it.
@@ -47,10 +50,19 @@ export function useChange(refused: (error: Error) => void = toastError): Changin
   const router = useRouter();
   const isShown = useIsShown();
   const { mutate, isPending, isIdle, isError, reset } = useMutation<Done, Error, Asked>({
-    mutationFn: ({ make }) => make(),
+    mutationFn: ({ make }) => {
+      const offer = offers.get(make);
+      if (offer !== undefined) dismiss(offer);
+      return make();
+    },
     onSuccess: ({ said, undo, keep, shown }, { drawer }) => {
       const after = shown ?? drawer;
-      toast(said, undo && (() => later(undo, after)), keep && (() => later(keep, after)));
+      const shownAs = toast(
+        said,
+        undo && (() => later(undo, after)),
+        keep && (() => later(keep, after)),
+      );
+      if (undo) offers.set(undo, shownAs);
       if (shown)
         void navigate({
           to: ".",

@@ -2,7 +2,8 @@ import { useSyncExternalStore } from "react";
 
 export type Theme = "system" | "light" | "dark";
 
-// public/theme.js reads it before the first paint.
+// public/theme.js reads it before the first paint, so that a chosen theme does not flash. Without a
+// choice, or without storage in this browser, the system's theme applies.
 const KEY = "theme";
 const listeners = new Set<() => void>();
 

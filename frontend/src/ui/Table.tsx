@@ -1,7 +1,15 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import clsx from "clsx";
 import { ArrowDown } from "lucide-react";
-import { useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import { flushSync } from "react-dom";
+import {
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+} from "react";
 import { SelectBox } from "@/ui/Field";
 
 export interface Column<Row> {
@@ -37,6 +45,8 @@ interface TableProps<Row> {
   total?: number | undefined;
   /** With it each row begins with a box, which "x" ticks, too. */
   choice?: Choice<Row> | undefined;
+  /** Whether the rows are those of an earlier question: the answer is on its way. */
+  outdated?: boolean;
 }
 
 interface Choice<Row> {
@@ -58,7 +68,7 @@ const SPARE_ROWS = 12;
  */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, rows, rowKey, onOpen, openKey, onEnd, total, sort, onSort } = props;
-  const { choice } = props;
+  const { choice, outdated } = props;
   const columns = choice ? [boxes(rowKey, choice), ...props.columns] : props.columns;
   const body = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
@@ -66,18 +76,19 @@ export function Table<Row>(props: TableProps<Row>) {
     () => setTop((body.current?.getBoundingClientRect().top ?? 0) + window.scrollY),
     [],
   );
+  const printing = usePrinting();
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => ROW_PIXELS,
-    overscan: SPARE_ROWS,
+    overscan: printing ? rows.length : SPARE_ROWS,
     scrollMargin: top,
     getItemKey: (index) => rowKey(rows[index]!),
   });
   const items = virtual.getVirtualItems();
   const lastShown = items.at(-1)?.index ?? -1;
   useLayoutEffect(() => {
-    if (onEnd && lastShown >= rows.length - 1 && rows.length > 0) onEnd();
-  }, [onEnd, lastShown, rows.length]);
+    if (onEnd && !printing && lastShown >= rows.length - 1 && rows.length > 0) onEnd();
+  }, [onEnd, printing, lastShown, rows.length]);
 
   const tracks = columns.map((one) => one.width).join(" ");
   const narrowTracks = columns
@@ -98,7 +109,11 @@ export function Table<Row>(props: TableProps<Row>) {
         node?.style.setProperty("--wide", tracks);
         node?.style.setProperty("--narrow", narrowTracks);
       }}
-      className="@container overflow-clip rounded-xl border bg-surface shadow-card"
+      aria-busy={outdated}
+      className={clsx(
+        "@container overflow-clip rounded-xl border bg-surface shadow-card",
+        outdated && "outdated",
+      )}
     >
       <div role="rowgroup" className="sticky top-0 z-10 border-b bg-surface">
         <div
@@ -177,6 +192,23 @@ export function Table<Row>(props: TableProps<Row>) {
       </div>
     </div>
   );
+}
+
+/** Whether the page is being printed: then all rows that are here have to be in the document. */
+function usePrinting(): boolean {
+  const [printing, setPrinting] = useState(false);
+  useEffect(() => {
+    // At once: the browser takes the page as it is after the event.
+    const begin = () => flushSync(() => setPrinting(true));
+    const end = () => setPrinting(false);
+    window.addEventListener("beforeprint", begin);
+    window.addEventListener("afterprint", end);
+    return () => {
+      window.removeEventListener("beforeprint", begin);
+      window.removeEventListener("afterprint", end);
+    };
+  }, []);
+  return printing;
 }
 
 function boxes<Row>(rowKey: (row: Row) => string, choice: Choice<Row>): Column<Row> {

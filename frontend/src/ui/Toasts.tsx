@@ -54,7 +54,7 @@ export default function Toasts() {
       {/* At the bottom, where a drawer has no buttons; above where one writes and sends at the bottom. */}
       <Radix.Viewport
         ref={list}
-        className="fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2 outline-none in-[:root:has([data-composer])]:top-14 in-[:root:has([data-composer])]:bottom-auto"
+        className="on-screen fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2 outline-none in-[:root:has([data-composer])]:top-14 in-[:root:has([data-composer])]:bottom-auto"
       />
     </Radix.Provider>
   );

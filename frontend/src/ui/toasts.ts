@@ -29,9 +29,9 @@ function newest(): readonly ToastMessage[] {
   return messages.slice(-BESIDE_A_NEW_ONE);
 }
 
-/** Say that something was done; with `undo` wherever it can be taken back, with `keep` where something was masked. */
-export function toast(text: string, undo?: () => void, keep?: () => void): void {
-  say(text, "plain", named("Keep it as typed", keep), named("Undo", undo));
+/** Say that something was done; what `dismiss` takes. With `undo` wherever it can be taken back, with `keep` where something was masked. */
+export function toast(text: string, undo?: () => void, keep?: () => void): number {
+  return say(text, "plain", named("Keep it as typed", keep), named("Undo", undo));
 }
 
 /** Say that something could not be done, in the server's words where it has some. */
@@ -40,8 +40,9 @@ export function toastError(error: unknown, again?: () => void): void {
   say(text, "bad", named("Try again", again));
 }
 
-function say(text: string, tone: ToastMessage["tone"], ...acts: Act[][]): void {
+function say(text: string, tone: ToastMessage["tone"], ...acts: Act[][]): number {
   publish([...newest(), { id: ++latest, text, tone, acts: acts.flat() }]);
+  return latest;
 }
 
 function named(name: string, act: (() => void) | undefined): Act[] {

@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Final, Literal
 
 # Of a disk that takes no more: whoever has the machine has to act.
 DISK_ERRORS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
+# Of a file or folder that somebody else's rights, or a mistyped name, keep from us.
+OUT_OF_REACH: Final = frozenset({errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR})
 
 
 class MemoryButlerError(Exception):

@@ -8,6 +8,7 @@ _MOMENT: Final = "must be a date and time, such as 2026-11-25T18:00:00Z, or a da
 _WHOLE: Final = "must be a whole number"
 _NUMBER: Final = "must be a number"
 _BOOLEAN: Final = "must be true or false"
+_OBJECT: Final = "must be a JSON object"
 
 # By pydantic's types; what a message says in braces is of the mistake's context.
 _SAID: Final[Mapping[str, str]] = {
@@ -18,7 +19,9 @@ _SAID: Final[Mapping[str, str]] = {
     "datetime_type": _MOMENT,
     "datetime_parsing": _MOMENT,
     "datetime_from_date_parsing": _MOMENT,
-    "model_attributes_type": "must be a JSON object",
+    "model_attributes_type": _OBJECT,
+    "model_type": _OBJECT,
+    "dict_type": _OBJECT,
     "int_type": _WHOLE,
     "int_parsing": _WHOLE,
     "int_from_float": _WHOLE,

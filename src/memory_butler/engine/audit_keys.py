@@ -139,7 +139,9 @@ def read_keys(folder: Path) -> AuditKeys | None:
         secret = bytes.fromhex(path.read_text(encoding="ascii"))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError):
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError:
         secret = b""
     if len(secret) != _KEY_BYTES:
         raise ConfigurationError(

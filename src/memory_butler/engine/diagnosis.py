@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from memory_butler.config import ConsolidationConfig, Settings
-from memory_butler.domain.errors import ConfigurationError, MemoryButlerError
+from memory_butler.domain.errors import OUT_OF_REACH, ConfigurationError, MemoryButlerError
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine import leftovers
 from memory_butler.engine.audit_keys import AuditKeys, read_keys
@@ -84,10 +84,20 @@ async def diagnose(
             findings += await check(settings)
         except MemoryButlerError as error:
             findings.append(Finding(name, "failed", str(error)))
+        except OSError as error:
+            findings.append(unreadable(name, error))
         except Exception as error:
             said = f"the check failed with {type(error).__name__}"
             findings.append(Finding(name, "failed", said, _UNUSUAL))
     return findings
+
+
+def unreadable(name: str, error: OSError) -> Finding:
+    """What is told of a check that a file or folder kept from us has broken."""
+    if error.errno not in OUT_OF_REACH or not error.filename:
+        return Finding(name, "failed", f"the check failed with {type(error).__name__}", _UNUSUAL)
+    said = f"cannot read {error.filename}: {error.strerror}"
+    return Finding(name, "failed", said, "change its owner or its rights")
 
 
 def healthy(findings: list[Finding]) -> bool:
@@ -120,6 +130,9 @@ async def _binaries(settings: Settings) -> list[Finding]:
 async def _data_dir(settings: Settings) -> list[Finding]:
     folder = settings.data_dir.expanduser().resolve()
     nearest = _nearest(folder)
+    if nearest != folder and folder.exists():
+        said = f"{folder} is a file, not a folder"
+        return [Finding("data directory", "failed", said, "choose another with --data-dir")]
     if not os.access(nearest, os.W_OK | os.X_OK):
         said = f"{folder} cannot be written by user id {os.geteuid()}"
         return [Finding("data directory", "failed", said, "choose another with --data-dir")]

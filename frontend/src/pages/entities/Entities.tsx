@@ -66,9 +66,8 @@ interface ListProps {
 function List({ search, onChange }: ListProps) {
   const navigate = route.useNavigate();
   const { open } = route.useSearch();
-  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    entityPages(search, usePast()),
-  );
+  const { data, isPlaceholderData, hasNextPage, isFetchingNextPage, fetchNextPage } =
+    useInfiniteQuery(entityPages(search, usePast()));
   const rows = useMemo(() => data?.pages.flatMap((one) => one.items), [data]);
   const total = data?.pages[0]?.total;
   const look = useCallback(
@@ -114,6 +113,7 @@ function List({ search, onChange }: ListProps) {
       ) : (
         <Table
           label="Entities"
+          outdated={isPlaceholderData}
           columns={ENTITY_COLUMNS}
           rows={rows}
           rowKey={(one) => one.id}

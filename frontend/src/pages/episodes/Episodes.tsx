@@ -1,4 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
+import clsx from "clsx";
 import { getRouteApi } from "@tanstack/react-router";
 import { CircleCheck, NotebookText, RotateCcw, Trash2 } from "lucide-react";
 import { forget, restore } from "@/memory/changes";
@@ -112,7 +113,13 @@ export default function Episodes() {
             onClear={() => void navigate({ search: (now) => ({ ...keptPast(now), show }) })}
           />
         ) : (
-          <ol className="divide-y overflow-hidden rounded-xl border bg-surface shadow-card">
+          <ol
+            aria-busy={pages.isPlaceholderData}
+            className={clsx(
+              "divide-y overflow-hidden rounded-xl border bg-surface shadow-card",
+              pages.isPlaceholderData && "outdated",
+            )}
+          >
             {episodes.map((one) => (
               <EpisodeItem
                 key={one.id}

@@ -89,9 +89,8 @@ export default function Facts() {
     [navigate],
   );
 
-  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    factPages({ show, ...filters }, past),
-  );
+  const { data, isPlaceholderData, hasNextPage, isFetchingNextPage, fetchNextPage } =
+    useInfiniteQuery(factPages({ show, ...filters }, past));
   const rows = useMemo(() => data?.pages.flatMap((one) => one.items), [data]);
   const selection = useSelection(JSON.stringify({ show, ...filters }));
   // Where a list is too long to count, each part knows more of it.
@@ -139,6 +138,7 @@ export default function Facts() {
         ) : (
           <Table
             label="Facts"
+            outdated={isPlaceholderData}
             columns={FACT_COLUMNS}
             rows={rows}
             rowKey={(one) => one.id}

@@ -17,18 +17,18 @@ import { SkeletonRows } from "@/ui/Skeleton";
 export default function Inbox() {
   const { data } = useQuery(inbox);
   return (
-    <Page
-      title="Inbox"
-      lead="What fades, contradicts, repeats, waits or died, in the order of what your decision is worth."
-    >
+    <Page title="Inbox" lead="Everything that waits for your decision, the most useful one first.">
       {data ? <Decide listed={data} /> : <SkeletonRows rows={4} className="h-32" />}
     </Page>
   );
 }
 
 function Decide({ listed }: { listed: Listed }) {
-  const { waiting, skipped, decide, skip, showSkipped, undo } = useDeciding(listed.items);
   const [chosen, setChosen] = useState<string>();
+  const { waiting, skipped, decide, skip, showSkipped, undo } = useDeciding(
+    listed.items,
+    setChosen,
+  );
   const found = waiting.findIndex((one) => keyOf(one) === chosen);
   const place = Math.max(found, 0);
   const current = waiting[place];
@@ -56,11 +56,10 @@ function Decide({ listed }: { listed: Listed }) {
     else return current !== undefined && act(current, key);
     return true;
   });
-  const left = Object.values(listed.waiting).reduce((sum, one) => sum + one, 0);
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2 text-sm text-ink-3">
-        <p role="status">{toldOf(listed.waiting, left)}</p>
+        <p role="status">{toldOf(listed.waiting)}</p>
         <p className="flex items-center gap-1.5 max-md:hidden">
           <Key>↑</Key> <Key>↓</Key> choose, <Key>s</Key> skip, <Key>u</Key> undo
         </p>
@@ -100,12 +99,19 @@ const NAMES: Record<Kind, readonly [one: string, many: string]> = {
   dead_letter: ["dead letter", "dead letters"],
 };
 
-function toldOf(waiting: Listed["waiting"], left: number): string {
-  const kinds = (Object.keys(NAMES) as Kind[]).flatMap((kind) => {
-    const number = waiting[kind];
-    return number ? [plural(number, ...NAMES[kind])] : [];
-  });
-  return [plural(left, "decision"), ...kinds].join(" · ");
+// The server counts no further.
+const MOST = 200;
+
+function toldOf(waiting: Listed["waiting"]): string {
+  const found = (Object.keys(NAMES) as Kind[]).filter((kind) => waiting[kind]);
+  const kinds = found.map((kind) => told(waiting[kind]!, waiting[kind] === MOST, ...NAMES[kind]));
+  const left = found.reduce((sum, kind) => sum + waiting[kind]!, 0);
+  const isMore = found.some((kind) => waiting[kind] === MOST);
+  return [told(left, isMore, "decision", "decisions"), ...kinds].join(" · ");
+}
+
+function told(number: number, isMore: boolean, one: string, many: string): string {
+  return isMore ? `${number} or more ${many}` : plural(number, one, many);
 }
 
 /** The keys of this page; not while one types, and not with a drawer open. */

@@ -57,9 +57,12 @@ export function Waiting({ item, current, onChoose, onDecide }: WaitingProps) {
             kind={one.key === "s" ? "quiet" : "secondary"}
             onClick={() => onDecide(one.key)}
           >
-            {/* Its room is kept: a button must not move under the pointer that presses it. */}
+            {/* Always there: a button must not move under the pointer that presses it. */}
             {one.title}{" "}
-            <span className={clsx(!current && "invisible")}>
+            <span
+              aria-hidden={!current}
+              className={clsx("pointer-coarse:hidden", !current && "opacity-40")}
+            >
               <Key>{one.key}</Key>
             </span>
           </Button>

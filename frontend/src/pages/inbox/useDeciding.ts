@@ -5,14 +5,14 @@ import { useChange, type Change } from "@/shell/change";
 
 /**
  * Decides one item after another without waiting for the server: a decided item leaves at once, and
- * comes back where the decision was refused or undone.
+ * comes back where the decision was refused or undone. `onBack` is told what was undone.
  */
-export function useDeciding(items: readonly Item[]) {
+export function useDeciding(items: readonly Item[], onBack: (key: string) => void) {
   const change = useChange();
   const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
   const [skipped, setSkipped] = useState<ReadonlySet<string>>(new Set());
   // In the order of the keys: an answer may come later than the next key.
-  const undos = useRef<{ key: string; change: Promise<Change | undefined> }[]>([]);
+  const undos = useRef<{ key: string; change?: Promise<Change | undefined> }[]>([]);
 
   const leave = (key: string) => setDecided((now) => new Set(now).add(key));
   const comeBack = (key: string) => setDecided((now) => without(now, key));
@@ -31,6 +31,7 @@ export function useDeciding(items: readonly Item[]) {
       const done = await undo();
       undos.current = undos.current.filter((one) => one.key !== key);
       comeBack(key);
+      onBack(key);
       return done;
     };
   }
@@ -58,21 +59,37 @@ export function useDeciding(items: readonly Item[]) {
   function undo(): void {
     const last = undos.current.pop();
     if (!last) return;
-    change.mutate(async () => {
-      const back = await last.change;
-      if (!back) throw new Error("The last decision was not made: nothing to undo.");
-      return back();
-    });
+    if (!last.change) {
+      setSkipped((now) => without(now, last.key));
+      onBack(last.key);
+      return;
+    }
+    void last.change.then((back) => change.mutate(back ?? refuse));
+  }
+
+  function skip(item: Item): void {
+    const key = keyOf(item);
+    undos.current.push({ key });
+    setSkipped((now) => new Set(now).add(key));
+  }
+
+  function showSkipped(): void {
+    undos.current = undos.current.filter((one) => one.change);
+    setSkipped(new Set());
   }
 
   return {
     waiting: items.filter((one) => !decided.has(keyOf(one)) && !skipped.has(keyOf(one))),
     skipped: skipped.size,
     decide,
-    skip: (item: Item) => setSkipped((now) => new Set(now).add(keyOf(item))),
-    showSkipped: () => setSkipped(new Set()),
+    skip,
+    showSkipped,
     undo,
   };
+}
+
+function refuse(): never {
+  throw new Error("The last decision was not made: nothing to undo.");
 }
 
 function without(keys: ReadonlySet<string>, key: string): ReadonlySet<string> {

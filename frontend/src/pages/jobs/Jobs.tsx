@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Clock, TriangleAlert } from "lucide-react";
 import { Consolidations } from "@/pages/jobs/Consolidations";
 import { Planned } from "@/pages/jobs/Planned";
@@ -32,8 +33,13 @@ export default function Jobs() {
               className="flex items-center gap-2 rounded-lg bg-warn-soft px-4 py-3 text-warn-ink [&_svg]:size-4 [&_svg]:shrink-0"
             >
               <TriangleAlert aria-hidden />
-              {plural(data.expiring_unread, "episode")} will expire within 48 hours without having
-              been consolidated.
+              <span>
+                {plural(data.expiring_unread, "episode")} will expire within 48 hours without having
+                been consolidated.{" "}
+                <Link to="/memory/episodes" search={{ show: "pending" }} className="underline">
+                  Show what waits
+                </Link>
+              </span>
             </p>
           )}
           <Planned schedule={data} running={running} />

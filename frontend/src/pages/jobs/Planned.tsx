@@ -17,7 +17,7 @@ const JOBS: readonly { job: Job; title: string; does: string }[] = [
   {
     job: "decay_sweep",
     title: "Decay sweep",
-    does: "Marks what has faded, retires what is past saving, turns bad advice into warnings.",
+    does: "Marks facts and rules that fade, expires those that faded too far, and turns rules that do harm into warnings.",
   },
   {
     job: "episode_cleanup",
@@ -38,7 +38,7 @@ export function Planned({ schedule, running }: PlannedProps) {
       title="Schedule"
       note={
         schedule.enabled
-          ? "Run by whichever server is up; a tick that was missed is caught up once."
+          ? "Whichever server is running does it. A run that was missed is made up for once."
           : "Turned off in this server's configuration; jobs run only when asked."
       }
     >

@@ -98,8 +98,9 @@ function End({ label, list, labels, chosen, onChange }: EndProps) {
     const found = [...labels].find(([, one]) => one.toLowerCase() === wanted)?.[0];
     if (found !== chosen && (found || !wanted)) onChange(found);
   };
+  const isUnknown = typed.trim() !== "" && typed !== name;
   return (
-    <Field label={label}>
+    <Field label={label} hint={isUnknown ? "No such name yet: choose one of the list." : undefined}>
       <Input
         list={list}
         value={typed}

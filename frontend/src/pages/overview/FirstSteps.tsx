@@ -9,6 +9,9 @@ import { Card } from "@/ui/Card";
 import { CopyButton } from "@/ui/CopyButton";
 import { Code } from "@/ui/EmptyState";
 
+// Where `connect` looks by itself.
+const USUAL = "http://127.0.0.1:8150";
+
 // Neither a session nor a context is an event, so that the page asks again while it is looked at.
 const REFRESH_MILLISECONDS = 5_000;
 
@@ -33,17 +36,18 @@ export default function FirstSteps({ stats }: { stats: Stats }) {
   const { data: told } = useQuery(contexts);
   const [hidden, hide] = useStored("first-steps-hidden", localStorage);
   if (hidden || model === undefined || !seen || !told) return null;
+  const elsewhere = location.origin === USUAL ? "" : ` --url ${location.origin}`;
   const steps: StepProps[] = [
     {
       title: "Connect an agent",
       done: seen.total > 0,
       say: "It shows what it changes, and asks. Others: codex, cursor, gemini, opencode, vscode, zed. The first session ticks this.",
-      command: "memory-butler connect claude-code",
+      command: `memory-butler connect claude-code${elsewhere}`,
     },
     {
       title: "Store a first memory",
       done: stored(stats) > 0,
-      say: "Agents do it while they work; you can from a terminal.",
+      say: "Agents do it while they work; you can from a terminal. Where the server has a --data-dir, so must each command.",
       command: 'memory-butler store-fact user city "Lives in Porto"',
     },
     {

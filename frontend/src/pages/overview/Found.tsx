@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import clsx from "clsx";
 import { SearchX } from "lucide-react";
 import type { Schemas } from "@/api/client";
 import { found } from "@/pages/overview/queries";
@@ -19,14 +20,14 @@ const NEAREST = 3;
 
 /** What a search over everything finds, the best first; what hardly bears on it is folded (DASH-11). */
 export function Found({ search }: { search: OverviewSearch }) {
-  const { data: results } = useQuery(found(search));
+  const { data: results, isPlaceholderData } = useQuery(found(search));
   if (!results) return <SkeletonRows rows={6} className="h-16" />;
   const { good, weak } = results;
   // Without a good one, whoever looks may still know what they see.
   const shown = good.length > 0 ? good : weak.slice(0, NEAREST);
   const folded = good.length > 0 ? weak : weak.slice(NEAREST);
   return (
-    <>
+    <div aria-busy={isPlaceholderData} className={clsx(isPlaceholderData && "outdated")}>
       {good.length === 0 && (
         <EmptyState icon={SearchX} title="No good match">
           Try other words, or fewer filters. What was forgotten or replaced is in the archive of
@@ -53,7 +54,7 @@ export function Found({ search }: { search: OverviewSearch }) {
           </div>
         </details>
       )}
-    </>
+    </div>
   );
 }
 

@@ -13,6 +13,8 @@ from memory_butler.surfaces.cli.place import AsJson, Place, complete
 from memory_butler.surfaces.errors import BY_CODE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memory_butler.config import Settings
     from memory_butler.engine.diagnosis import Finding
     from memory_butler.integrations.clients import Program
@@ -38,8 +40,9 @@ def doctor(
 
     settings, problem = _settings(place)
     findings = complete(diagnose(settings, problem, deep=deep))
-    findings += [_journals(settings), _upkeep(settings), *_hooks()]
-    findings += complete(_programs(settings))
+    findings += _readable("journals", lambda: [_journals(settings)])
+    findings += [_upkeep(settings), *_hooks()]
+    findings += _readable("connections", lambda: complete(_programs(settings)))
     if as_json:
         rows = [
             {"name": one.name, "state": one.state, "said": one.said, "advice": one.advice}
@@ -64,6 +67,16 @@ def _settings(place: Place) -> "tuple[Settings, str | None]":
         if place.data_dir is not None:
             defaults = defaults.model_copy(update={"data_dir": place.data_dir})
         return defaults, str(error)
+
+
+def _readable(name: str, check: "Callable[[], list[Finding]]") -> "list[Finding]":
+    """What a check finds, or what of the data directory it may not read."""
+    from memory_butler.engine.diagnosis import unreadable
+
+    try:
+        return check()
+    except OSError as error:
+        return [unreadable(name, error)]
 
 
 def _journals(settings: "Settings") -> "Finding":

@@ -7,6 +7,7 @@ import typer
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import Place, complete
+from memory_butler.surfaces.cli.progress import progress, summed
 
 REEMBED_EXAMPLES = epilog("memory-butler reembed", "memory-butler reembed --model my-models/small")
 
@@ -30,9 +31,6 @@ def reembed(
 
 
 async def _reembed(place: Place, model: str | None) -> None:
-    from rich.console import Console
-    from rich.progress import Progress
-
     from memory_butler.engine.opening import open_memory
     from memory_butler.engine.reembed import reembed as move
     from memory_butler.engine.reembed import waiting
@@ -43,9 +41,8 @@ async def _reembed(place: Place, model: str | None) -> None:
         settings = settings.model_copy(update={"memory": memory_config})
     async with open_memory(settings, with_model=False, create=False) as memory:
         total = sum((await waiting(memory)).values())
-        with Progress(console=Console(stderr=True)) as progress:
-            task = progress.add_task("Embedding anew", total=total)
-            moved = await move(memory, lambda count: progress.advance(task, count))
+        with progress("Embedding anew", "memory") as told:
+            moved = await move(memory, summed(told, total))
     print(f"{counted(moved, 'memory', 'have')} vectors of {settings.memory.embedding_model} now.")
 
 
@@ -59,15 +56,11 @@ def reindex_words(place: Place) -> None:
 
 
 async def _reindex_words(place: Place) -> None:
-    from rich.console import Console
-    from rich.progress import Progress
-
     from memory_butler.engine.opening import open_memory
     from memory_butler.engine.reindexing import reindex, stored
 
     async with open_memory(place.settings(), with_model=False, create=False) as memory:
         total = sum((await stored(memory)).values())
-        with Progress(console=Console(stderr=True)) as progress:
-            task = progress.add_task("Indexing words", total=total)
-            changed = await reindex(memory, lambda count: progress.advance(task, count))
+        with progress("Indexing words", "memory") as told:
+            changed = await reindex(memory, summed(told, total))
     print(f"{changed:,} of {counted(total, 'memory', 'have')} other words now.")

@@ -11,7 +11,7 @@ from typing import TextIO
 import typer
 
 from memory_butler import __version__
-from memory_butler.domain.errors import DISK_ERRORS, MemoryButlerError
+from memory_butler.domain.errors import DISK_ERRORS, OUT_OF_REACH, MemoryButlerError
 from memory_butler.surfaces.errors import BY_CODE, mapping
 
 # After a signal, as shells have it: 128 and the signal's number.
@@ -50,6 +50,9 @@ def reporting(*, debug: bool) -> Iterator[None]:
             where = f"{error.filename}: " if error.filename else ""
             complain(f"error: {where}{error.strerror}")
             raise SystemExit(BY_CODE["unavailable"].exit_code) from None
+        if isinstance(error, OSError) and error.filename and error.errno in OUT_OF_REACH:
+            complain(f"error: cannot read {error.filename}: {error.strerror}")
+            raise SystemExit(BY_CODE["configuration"].exit_code) from None
         told = "" if debug else " with what the same command says with --debug"
         complain(
             f"bug: {type(error).__name__} in memory-butler {__version__}; please report it{told}"

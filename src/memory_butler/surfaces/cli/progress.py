@@ -29,6 +29,18 @@ def progress(task: str, unit: str) -> Iterator[Told]:
         yield lambda done, total: bar.update(id, completed=done, total=total)
 
 
+def summed(told: Told, total: int) -> Callable[[int], None]:
+    """What is told of each batch, for `told`, which wants the sum."""
+    done = 0
+
+    def add(count: int) -> None:
+        nonlocal done
+        done += count
+        told(done, total)
+
+    return add
+
+
 def _plural(unit: str) -> str:
     return f"{unit[:-1]}ies" if unit.endswith("y") else f"{unit}s"
 

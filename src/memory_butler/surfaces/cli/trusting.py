@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from rich.text import Text
@@ -88,13 +89,17 @@ def _replayed(output: Any) -> None:
 
 def _explained(output: Any) -> None:
     weights = ", ".join(f"{name} {output.weights[name]:g}" for name in _PARTS)
-    print(f"Memory as of {output.taken_at.isoformat()}, {output.token_budget} tokens; {weights}.")
+    print(f"Memory as of {_minute(output.taken_at)}, {output.token_budget} tokens; {weights}.")
     made = table("Memory", "Place", *(f"{name.capitalize()}>" for name in _PARTS), "Score>")
     for one in output.memories:
         said = Text.assemble(short(one.text or "gone"), "\n", (str(one.id), "dim"), less(one.trust))
         parts = (one.parts.get(name) for name in _PARTS)
         made.add_row(said, _PLACES[one.place], *map(number, parts), f"{one.score:.3f}")
     console().print(made)
+
+
+def _minute(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _receipts(output: Any) -> None:
@@ -110,7 +115,7 @@ def _receipts(output: Any) -> None:
 
 
 def _diff(output: Any) -> None:
-    print(f"From {output.since.isoformat()} to {output.until.isoformat()}:")
+    print(f"From {_minute(output.since)} to {_minute(output.until)}:")
     for fate in ("learned", "changed", "forgotten"):
         some, total = getattr(output, fate), getattr(output, f"{fate}_total")
         print(f"{fate.capitalize()}: {total}")

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from memory_butler.domain.errors import ConfigurationError, Conflict, MemoryButlerError, NotFound
@@ -70,18 +71,31 @@ def chat(
         if named is not None:
             raise
         missing = str(error)
+    waiting: list[str] = []
+    if not sys.stdin.isatty() and not _is_there(place, whose, settings):
+        first = next((line for line in iter(asked, None) if line.strip()), None)
+        if first is None:
+            note("Nothing was said, so there is no companion yet.")
+            return
+        waiting.append(first)
     with (
         companion(place, whose, settings, create=True) as one,
         asyncio.Runner() as runner,
         Tending(one, settings, answering) as tending,
     ):
-        talk = _Talk(place, settings, one, answering, missing, runner, tending)
+        talk = _Talk(place, settings, one, answering, missing, runner, tending, waiting)
         talk.greet()
         talk.open_bridge()
         try:
             talk.go_on()
         finally:
             talk.leave()
+
+
+def _is_there(place: Place, whose: str, settings: "Settings") -> bool:
+    from memory_butler.journal.file import journal_path
+
+    return journal_path(settings.data_dir, place.principal().tenant, whose).exists()
 
 
 @dataclass(slots=True)
@@ -95,6 +109,7 @@ class _Talk:
     missing: str | None
     runner: asyncio.Runner
     tending: Tending
+    waiting: list[str]  # lines that were read before there was a companion
     memory: "Memory | None" = None
     undo_told: bool = False
     # The last message as it was typed, where it was stored otherwise.
@@ -153,7 +168,7 @@ class _Talk:
 
     def go_on(self) -> None:
         """Line after line, until there is no more."""
-        while (line := asked()) is not None:
+        for line in chain(self.waiting, iter(asked, None)):
             text = line.strip()
             if not text:
                 continue
