@@ -34,7 +34,7 @@ from memory_butler.store.embedded_programs import (
 from memory_butler.store.transaction import connected
 
 SOURCE: Final = Path(__file__).parents[3] / "shared" / "citus"
-DATABASE: Final = "butler_memory"
+DATABASE: Final = "memory_cluster"
 _CACHE: Final = Path(platformdirs.user_cache_dir("memory-butler-tests")) / "citus"
 _HOST: Final = "127.0.0.1"
 # Compiled without optimising, which takes half the time; the tests take as long as with it.
@@ -55,6 +55,22 @@ _SETTINGS: Final = {
     "full_page_writes": "off",
     "autovacuum": "off",
 }
+
+# What is set for a database is no part of it, nor of a copy.
+_SETTINGS_OF: Final = """
+SELECT format('ALTER %s SET %s TO %L',
+              CASE WHEN s.setrole = 0 THEN format('DATABASE %I', $2::text)
+                   ELSE format('ROLE %s IN DATABASE %I', s.setrole::regrole, $2::text) END,
+              split_part(one, '=', 1), substr(one, strpos(one, '=') + 1))
+FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase, unnest(s.setconfig) one
+WHERE d.datname = $1
+"""
+# Citus knows a database by its number.
+_ITSELF: Final = """
+UPDATE pg_catalog.pg_dist_object
+SET objid = (SELECT oid FROM pg_database WHERE datname = current_database())
+WHERE classid = 'pg_database'::regclass
+"""
 
 
 def built(flags: str = _FLAGS) -> Path:
@@ -154,25 +170,48 @@ class Cluster:
     workers: tuple[Node, ...]
     spare: Node
 
-    async def prepare(self) -> str:
+    async def prepare(self, database: str = DATABASE) -> str:
         """Make the database and its schema at the coordinator, then join the nodes; a runtime DSN.
 
         No table is distributed yet.
         """
-        await schema.ensure_database(self.coordinator.dsn("postgres"), DATABASE)
-        runtime_dsn = await schema.prepare(self.coordinator.dsn())
+        await schema.ensure_database(self.coordinator.dsn("postgres"), database)
+        runtime_dsn = await schema.prepare(self.coordinator.dsn(database))
         for worker in self.workers:
-            await schema.ensure_database(worker.dsn("postgres"), DATABASE)
-        for node in (self.coordinator, *self.workers):
-            await self._execute(node, "CREATE EXTENSION citus")
+            await schema.ensure_database(worker.dsn("postgres"), database)
+        for node in self._nodes:
+            await self._execute(node, "CREATE EXTENSION citus", database=database)
         own = self.coordinator.port
         await self._execute(
             self.coordinator,
             f"SELECT citus_set_coordinator_host('{_HOST}', {own})",
             *(f"SELECT citus_add_node('{_HOST}', {worker.port})" for worker in self.workers),
             f"SELECT citus_set_node_property('{_HOST}', {own}, 'shouldhaveshards', false)",
+            database=database,
         )
         return runtime_dsn
+
+    async def keep(self, name: str) -> None:
+        """Put the database aside on all nodes under another name, to be copied."""
+        for node in self._nodes:
+            # Citus has a process at work in every database that is connected to.
+            await self._execute(
+                node,
+                f"ALTER DATABASE {DATABASE} ALLOW_CONNECTIONS false",
+                f"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+                f" WHERE datname = '{DATABASE}'",
+                f"ALTER DATABASE {DATABASE} RENAME TO {name}",
+                database="postgres",
+            )
+
+    async def copy(self, name: str) -> None:
+        """Make the database on all nodes, as a copy of one that was put aside."""
+        for node in self._nodes:
+            async with connected(node.dsn("postgres")) as connection:
+                await connection.execute(f"CREATE DATABASE {DATABASE} TEMPLATE {name}")
+                for statement in await connection.fetch(_SETTINGS_OF, name, DATABASE):
+                    await connection.execute(statement[0])
+            await self._execute(node, _ITSELF)
 
     @asynccontextmanager
     async def with_another(self) -> AsyncIterator[Node]:
@@ -188,19 +227,20 @@ class Cluster:
             await self.drop()
             self.spare.stop()
 
-    async def drop(self) -> None:
-        """Take the database away again, and its roles."""
-        roles = schema.Roles.of(DATABASE)
-        for node in (self.coordinator, *self.workers, self.spare):
-            if not node.is_running():
-                continue
-            async with connected(node.dsn("postgres")) as connection:
-                await connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
-                await connection.execute(f"DROP ROLE IF EXISTS {roles.owner}, {roles.runtime}")
+    async def drop(self, database: str = DATABASE) -> None:
+        """Take the database away again; what was put aside stays, and so do the roles of both."""
+        for node in (*self._nodes, self.spare):
+            if node.is_running():
+                dropped = f"DROP DATABASE IF EXISTS {database} WITH (FORCE)"
+                await self._execute(node, dropped, database="postgres")
+
+    @property
+    def _nodes(self) -> tuple[Node, ...]:
+        return (self.coordinator, *self.workers)
 
     @staticmethod
-    async def _execute(node: Node, *statements: str) -> None:
-        async with connected(node.dsn()) as connection:
+    async def _execute(node: Node, *statements: str, database: str = DATABASE) -> None:
+        async with connected(node.dsn(database)) as connection:
             for statement in statements:
                 await connection.execute(statement)
 

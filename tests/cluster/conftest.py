@@ -1,4 +1,8 @@
-"""A cluster for all tests of this folder, and a database on it for each."""
+"""A cluster for all tests of this folder, and a database on it for each or for each file.
+
+Such a database is a copy of one that was made once: to spread its tables over the nodes takes six
+seconds of processor time.
+"""
 
 import asyncio
 import os
@@ -12,6 +16,8 @@ from cluster.citus import DATABASE, SOURCE, Cluster, Node, running
 from conftest import Database
 from memory_butler.store import schema
 
+_JOINED, _SPREAD = "memory_joined", "memory_spread"
+
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
@@ -23,31 +29,57 @@ def cluster() -> Iterator[Cluster]:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A database of today's schema on joined nodes; no table is distributed yet."""
+    """A database of today's schema on joined nodes."""
 
     coordinator: Node
     workers: tuple[Node, ...]
     runtime_dsn: str = field(repr=False)
 
 
+@pytest.fixture(scope="session")
+async def _joined(cluster: Cluster) -> str:
+    """Puts the prepared database aside, to be copied; the runtime's login to its copies."""
+    runtime_dsn = await cluster.prepare()
+    await cluster.keep(_JOINED)
+    return runtime_dsn
+
+
+@pytest.fixture(scope="session")
+async def _spread(cluster: Cluster, _joined: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The same of a distributed one."""
+    await cluster.copy(_JOINED)
+    place = Installation(tmp_path_factory.mktemp("distributed"))
+    admin_dsn = cluster.coordinator.dsn()
+    await asyncio.to_thread(place.apart, "distribute", "--admin-dsn", admin_dsn)
+    await cluster.keep(_SPREAD)
+    return _joined
+
+
 @pytest.fixture
-async def prepared(cluster: Cluster) -> AsyncIterator[Prepared]:
+async def prepared(cluster: Cluster, _joined: str) -> AsyncIterator[Prepared]:
+    """One of a test's own; no table is distributed yet."""
     try:
-        yield Prepared(cluster.coordinator, cluster.workers, await cluster.prepare())
+        await cluster.copy(_JOINED)
+        yield Prepared(cluster.coordinator, cluster.workers, _joined)
+    finally:
+        await cluster.drop()
+
+
+@pytest.fixture
+async def spread(cluster: Cluster, _spread: str) -> AsyncIterator[Prepared]:
+    """One of a test's own, whose tables are distributed."""
+    try:
+        await cluster.copy(_SPREAD)
+        yield Prepared(cluster.coordinator, cluster.workers, _spread)
     finally:
         await cluster.drop()
 
 
 @pytest.fixture(scope="module")
-async def distributed(
-    cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Database]:
+async def distributed(cluster: Cluster, _spread: str) -> AsyncIterator[Database]:
     """A distributed database, of all tests of a file."""
     try:
-        dsn = await cluster.prepare()
-        place = Installation(tmp_path_factory.mktemp("distributed"))
-        admin_dsn = cluster.coordinator.dsn()
-        await asyncio.to_thread(place.apart, "distribute", "--admin-dsn", admin_dsn)
-        yield Database(DATABASE, schema.Roles.of(DATABASE), admin_dsn, dsn)
+        await cluster.copy(_SPREAD)
+        yield Database(DATABASE, schema.Roles.of(DATABASE), cluster.coordinator.dsn(), _spread)
     finally:
         await cluster.drop()

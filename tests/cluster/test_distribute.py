@@ -59,21 +59,20 @@ async def test_a_new_database_is_distributed_once(prepared: Prepared, tmp_path: 
     assert again.out == ""
 
 
-async def test_the_server_reads_the_catalog_as_it_is(prepared: Prepared, tmp_path: Path) -> None:
+async def test_the_server_reads_the_catalog_as_it_is(spread: Prepared, tmp_path: Path) -> None:
     """Filtered by Citus, the driver's query about a new type takes half a second."""
     runtime = schema.Roles.of(DATABASE).runtime
-    await _distributed(prepared, tmp_path)
     # As it was distributed before that was set.
     await _at(
-        prepared.coordinator,
+        spread.coordinator,
         f"ALTER ROLE {runtime} IN DATABASE {DATABASE} RESET citus.override_table_visibility",
     )
-    await _distributed(prepared, tmp_path)
-    async with connected(prepared.runtime_dsn) as server:
+    await _distributed(spread, tmp_path)
+    async with connected(spread.runtime_dsn) as server:
         assert await server.fetchval("SHOW citus.override_table_visibility") == "off"
         await server.execute("RESET ALL")  # as the pool does
         assert await server.fetchval("SHOW citus.override_table_visibility") == "off"
-    again = await _distributed(prepared, tmp_path)
+    again = await _distributed(spread, tmp_path)
     assert "Every table is distributed already." in again.err
 
 
@@ -116,35 +115,33 @@ async def test_a_worker_that_was_added_is_found_to_lack_rights_and_gets_them(
 
 
 async def test_what_was_taken_from_a_worker_is_named_and_given_again(
-    prepared: Prepared, tmp_path: Path
+    spread: Prepared, tmp_path: Path
 ) -> None:
-    await _distributed(prepared, tmp_path)
-    worker = prepared.workers[0]
+    worker = spread.workers[0]
     await _at(
         worker,
         "SET citus.enable_ddl_propagation = off",
         f"REVOKE ALL ON FUNCTION worded_facts FROM {schema.Roles.of(DATABASE).runtime}",
         f"REVOKE ALL ON memory_history.facts FROM {schema.Roles.of(DATABASE).runtime}",
     )
-    lacking = await _distributed(prepared, tmp_path, "--check", code=8)
+    lacking = await _distributed(spread, tmp_path, "--check", code=8)
     told = [line.partition(" lacks ")[2] for line in lacking.out.splitlines()]
     assert "view memory_history.facts for the server" in told
     assert [line.partition("(")[0] for line in told if line.startswith("function")] == [
         "function worded_facts"
     ]
-    await _distributed(prepared, tmp_path)
-    await _distributed(prepared, tmp_path, "--check")
+    await _distributed(spread, tmp_path)
+    await _distributed(spread, tmp_path, "--check")
 
 
-async def test_a_distributed_schema_is_upgraded(prepared: Prepared, tmp_path: Path) -> None:
-    await _distributed(prepared, tmp_path)
-    admin_dsn = prepared.coordinator.dsn()
+async def test_a_distributed_schema_is_upgraded(spread: Prepared, tmp_path: Path) -> None:
+    admin_dsn = spread.coordinator.dsn()
     # As of mem_034: what came since has made this table, and these columns.
-    await _at(prepared.coordinator, "DROP TABLE masked_texts")
+    await _at(spread.coordinator, "DROP TABLE masked_texts")
     columns = ("move_id", "move_state", "move_place")
     dropped = ", ".join(f"DROP COLUMN {name}" for name in columns)
-    await _at(prepared.coordinator, f"ALTER TABLE tenants {dropped}")
-    await _at(prepared.coordinator, "UPDATE alembic_version SET version_num = 'mem_034'")
+    await _at(spread.coordinator, f"ALTER TABLE tenants {dropped}")
+    await _at(spread.coordinator, "UPDATE alembic_version SET version_num = 'mem_034'")
     await schema.prepare(admin_dsn)
-    await _distributed(prepared, tmp_path)
-    await _distributed(prepared, tmp_path, "--check")
+    await _distributed(spread, tmp_path)
+    await _distributed(spread, tmp_path, "--check")

@@ -19,7 +19,7 @@ from memory_butler.engine.opening import open_memory
 def server(*arguments: str) -> Iterator[str]:
     """`memory-butler serve` on a free port, its base URL; it ends with the block."""
     quiet = os.environ | {"MEMORY_BUTLER_LOG_LEVEL": "warning"}
-    process = forked(_serve, *arguments, environment=quiet)
+    process = forked(_type, "serve", "--port", "0", *arguments, environment=quiet)
     with closing(process):
         for line in process.stdout:
             url = next((word for word in line.split() if word.startswith("http://")), None)
@@ -29,8 +29,17 @@ def server(*arguments: str) -> Iterator[str]:
         raise AssertionError("the server did not start; its log is above")
 
 
-def _serve(*arguments: str) -> None:
-    sys.argv = ["memory-butler", "serve", "--port", "0", *arguments]
+def token_of(dsn: str, tenant: str = "default") -> str:
+    """A token, made as the sign-in page says."""
+    create = ("token", "create", "--name", "ana", "--tenant", tenant, "--dsn", dsn)
+    with closing(forked(_type, *create)) as making:
+        token = making.stdout.read().strip()
+    assert token, "no token was made; the log is above"
+    return token
+
+
+def _type(*words: str) -> None:
+    sys.argv = ["memory-butler", *words]
     main()
 
 

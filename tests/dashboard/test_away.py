@@ -1,34 +1,31 @@
 """When a token has ended, or the server is gone: the page says so and comes back by itself."""
 
 import re
-import subprocess
-import sys
+from collections.abc import Iterator
 
+import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from dashboard.asking import read, stored
 from dashboard.browser import window
-from dashboard.serving import server
+from dashboard.serving import server, token_of
 
 _SOON = 15_000
 
 _DRAWER = "**/assets/FactDrawer-*.js"
 
 
-def token_of(dsn: str, tenant: str = "default") -> str:
-    """A token, made as the sign-in page says."""
-    create = ("token", "create", "--name", "ana", "--tenant", tenant, "--dsn", dsn)
-    made = subprocess.run(
-        [sys.executable, "-m", "memory_butler", *create],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return made.stdout.strip()
+@pytest.fixture(scope="module")
+def locked_url(demo_dsn: str) -> Iterator[str]:
+    """A server that demands a token."""
+    with server("--dsn", demo_dsn, "--require-token") as url:
+        yield url
 
 
-def test_signing_in_leads_back_to_where_one_was(browser: Browser, demo_dsn: str) -> None:
-    with server("--dsn", demo_dsn, "--require-token") as url, window(browser, url) as context:
+def test_signing_in_leads_back_to_where_one_was(
+    browser: Browser, demo_dsn: str, locked_url: str
+) -> None:
+    with window(browser, locked_url) as context:
         page = context.new_page()
         page.goto("/memory/facts?show=archive")
         expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
@@ -192,8 +189,8 @@ def test_nothing_is_saved_into_the_memory_of_another_tab(
         expect(banner).to_have_count(0)
 
 
-def test_what_is_typed_outlives_the_token(browser: Browser, demo_dsn: str) -> None:
-    with server("--dsn", demo_dsn, "--require-token") as url, window(browser, url) as context:
+def test_what_is_typed_outlives_the_token(browser: Browser, demo_dsn: str, locked_url: str) -> None:
+    with window(browser, locked_url) as context:
         page, other = context.new_page(), context.new_page()
         token = token_of(demo_dsn)
         _sign_in(page, token)
@@ -214,8 +211,10 @@ def test_what_is_typed_outlives_the_token(browser: Browser, demo_dsn: str) -> No
         expect(page.get_by_text("You are signed out")).to_have_count(0, timeout=_SOON)
 
 
-def test_who_signs_out_in_one_tab_is_signed_out_in_all(browser: Browser, demo_dsn: str) -> None:
-    with server("--dsn", demo_dsn, "--require-token") as url, window(browser, url) as context:
+def test_who_signs_out_in_one_tab_is_signed_out_in_all(
+    browser: Browser, demo_dsn: str, locked_url: str
+) -> None:
+    with window(browser, locked_url) as context:
         page, other = context.new_page(), context.new_page()
         _sign_in(page, token_of(demo_dsn))
         expect(page.get_by_text("tenant default")).to_be_visible()

@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Page, Route, expect
 
 from dashboard.asking import sent
-from dashboard.test_away import token_of
+from dashboard.serving import token_of
 
 
 def test_without_tokens_another_tenant_is_shown_and_left(page: Page, demo_dsn: str) -> None:
