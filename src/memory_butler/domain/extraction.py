@@ -8,10 +8,11 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
+from memory_butler.domain.facts import end_of_day
 from memory_butler.domain.permanence import DEFAULT_PERMANENCE, PERMANENCES, Permanence
 from memory_butler.domain.text import storable
 
@@ -29,7 +30,6 @@ _ARRAYS: Final = (
 # A runaway output must not become a million actions or complaints.
 MAX_ENTRIES: Final = 200
 _MAX_COMPLAINT_CHARS: Final = 200
-_DAY_CHARS: Final = len("2026-03-01")
 
 # A brace in the prose before the object may never close; each costs a reading to the end.
 _MAX_UNCLOSED: Final = 20
@@ -161,7 +161,7 @@ class _Reader:
             tags=_tags(fields.get("tags")),
             scope=_scope(fields.get("scope")),
             sources=self.known_ids(fields.get("source_episode_ids")),
-            valid_until=self.moment(fields.get("valid_until"), "valid_until"),
+            valid_until=self.end(fields.get("valid_until"), "valid_until"),
             place=self._place,
         )
 
@@ -203,14 +203,12 @@ class _Reader:
                 pass
         raise _Refused(f"{what} is not a valid UUID")
 
-    def moment(self, value: Any, what: str) -> datetime | None:
+    def end(self, value: Any, what: str) -> datetime | None:
         """A moment in ISO 8601; without a zone it is UTC, a day alone lasts until it is over."""
         if not isinstance(value, str) or not value.strip():
             return None
         try:
-            moment = datetime.fromisoformat(value.strip())
-            if len(value.strip()) <= _DAY_CHARS:
-                moment += timedelta(days=1)
+            moment = end_of_day(value) or datetime.fromisoformat(value.strip())
             return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         except ValueError:
             self.complain(f"{what}: {value!r} is not a date or time in ISO 8601; ignored")

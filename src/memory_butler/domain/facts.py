@@ -1,9 +1,10 @@
 """Facts: validity, the key that one active fact may hold, and the period in which it was true."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any, Final, Literal, Self, get_args
 from uuid import UUID
@@ -50,6 +51,9 @@ VALIDITY_TRANSITIONS: Final = (
     Transition("retracted", "restore_as_superseded", "superseded", "C-24", "it was so before"),
     Transition("retracted", "restore_as_expired", "expired", "C-24", "it was so before"),
 )
+
+
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,21 @@ class FactPeriod:
     valid_from: datetime
     valid_until: datetime | None
     validity: Validity
+
+
+def end_of_day(date: str) -> datetime | None:
+    """When a date that stands alone is over, in UTC: what holds until the 12th holds on it (C-503).
+
+    Returns:
+        None for what is no date alone, such as a moment.
+
+    Raises:
+        ValueError: there is no such day.
+        OverflowError: it is the last one of all.
+    """
+    if not _DATE.fullmatch(date.strip()):
+        return None
+    return datetime.fromisoformat(date.strip()).replace(tzinfo=UTC) + timedelta(days=1)
 
 
 def lifecycle_state(validity: Validity, metadata: Mapping[str, object]) -> LifecycleState:

@@ -7,15 +7,15 @@ bytes, so the texts that stand together in one unique index must stay below that
 import contextlib
 import json
 import math
-import re
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime
 from typing import Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.facts import end_of_day
 from memory_butler.domain.invisible import visible
 from memory_butler.domain.text import storable
 
@@ -36,7 +36,6 @@ MAX_METADATA_BYTES: Final = 16 * 1024
 MAX_METADATA_KEYS: Final = 256
 
 _INFINITE: Final = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
-_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def text(name: str, value: str, max_bytes: int = DEFAULT_CONTENT_BYTES) -> str:
@@ -173,14 +172,12 @@ def moment(what: str, value: datetime) -> datetime:
 
 
 def whole_day(value: object) -> object:
-    """The end of a day in UTC, where a date stands alone: what holds until the 12th holds on it."""
+    """The end of a day, where an input has a date alone."""
     day = value.isoformat() if isinstance(value, date) else value
-    if not isinstance(day, str) or not _DAY.fullmatch(day.strip()):
-        return value
-    try:
-        return datetime.combine(date.fromisoformat(day.strip()) + timedelta(days=1), time(), UTC)
-    except (ValueError, OverflowError):  # no such day, or the last one of all
-        return value
+    if isinstance(day, str):
+        with contextlib.suppress(ValueError, OverflowError):  # no such day, or the last one of all
+            return end_of_day(day) or value
+    return value
 
 
 def time_zone(name: str) -> ZoneInfo:

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from fastapi import APIRouter, Body, FastAPI, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -28,6 +28,9 @@ _AT_THE_DOOR: Final = (401, 403, 421, 503)
 # Filled in by this surface: the caller's tenant, and the header If-Match.
 _TENANT: Final = "tenant_id"
 _REVISION: Final = "expected_revision"
+
+# Where a route reads what its path does not give.
+_Place: TypeAlias = Literal["query", "body"]
 
 
 class _Rest(Input):
@@ -155,11 +158,13 @@ def _endpoint(operation: Operation[Any, Any], route: Route) -> Callable[..., Awa
     """A handler whose signature tells FastAPI where each field of the input comes from."""
     model = operation.input_model
     signature = _signature(operation, route)
-    takes = "given" in signature.parameters
+    reads: _Place | None = None
+    if "given" in signature.parameters:
+        reads = "body" if route.in_body else "query"
 
     async def endpoint(request: Request, **parts: Any) -> Response:
         principal: Principal = request.state.principal
-        await _refuse_what_is_not_read(request, takes, in_body=route.in_body)
+        await _refuse_what_is_not_read(request, reads)
         given = _input(model, route, principal, parts)
         output = await call(operation, request.app.state.memory, principal, given)
         if nothing_found(output):
@@ -180,17 +185,17 @@ def _endpoint(operation: Operation[Any, Any], route: Route) -> Callable[..., Awa
     return endpoint
 
 
-async def _refuse_what_is_not_read(request: Request, takes: bool, in_body: bool) -> None:
+async def _refuse_what_is_not_read(request: Request, reads: _Place | None) -> None:
     """Refuse a query or a body that nothing reads: `?preview=true` is meant to change nothing.
 
     Raises:
         InvalidInput: there is one; it says where the input belongs.
     """
-    if request.query_params and not (takes and not in_body):
+    if request.query_params and reads != "query":
         names = ", ".join(f"query.{name}" for name in request.query_params)
-        where = "give it in the JSON body" if takes else "leave it out"
+        where = "give it in the JSON body" if reads == "body" else "leave it out"
         raise InvalidInput(f"{names}: this takes no query; {where}")
-    if not takes and request.method != "GET":
+    if request.method != "GET" and reads != "body":
         sent = (await request.body()).strip()
         if sent not in (b"", b"{}", b"null"):
             raise InvalidInput("body: this takes none; leave it out")
