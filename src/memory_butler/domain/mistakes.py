@@ -19,6 +19,7 @@ _SAID: Final[Mapping[str, str]] = {
     "datetime_parsing": _MOMENT,
     "datetime_from_date_parsing": _MOMENT,
     "model_attributes_type": "must be a JSON object",
+    "dict_type": "must be a JSON object",
     "int_type": _WHOLE,
     "int_parsing": _WHOLE,
     "int_from_float": _WHOLE,
