@@ -93,7 +93,7 @@ async def diagnose(
 
 
 def unreadable(name: str, error: OSError) -> Finding:
-    """What is told of a check that a file or folder kept from us has broken."""
+    """The finding of a check that could not read a file or folder."""
     if error.errno not in OUT_OF_REACH or not error.filename:
         return Finding(name, "failed", f"the check failed with {type(error).__name__}", _UNUSUAL)
     said = f"cannot read {error.filename}: {error.strerror}"
