@@ -19,14 +19,9 @@ _SAID: Final[Mapping[str, str]] = {
     "datetime_type": _MOMENT,
     "datetime_parsing": _MOMENT,
     "datetime_from_date_parsing": _MOMENT,
-<<<<<<< HEAD
     "model_attributes_type": _OBJECT,
     "model_type": _OBJECT,
     "dict_type": _OBJECT,
-=======
-    "model_attributes_type": "must be a JSON object",
-    "dict_type": "must be a JSON object",
->>>>>>> w_agent
     "int_type": _WHOLE,
     "int_parsing": _WHOLE,
     "int_from_float": _WHOLE,
