@@ -110,10 +110,7 @@ export function Table<Row>(props: TableProps<Row>) {
         node?.style.setProperty("--narrow", narrowTracks);
       }}
       aria-busy={outdated}
-      className={clsx(
-        "@container overflow-clip rounded-xl border bg-surface shadow-card",
-        outdated && "outdated",
-      )}
+      className="@container overflow-clip rounded-xl border bg-surface shadow-card"
     >
       <div role="rowgroup" className="sticky top-0 z-10 border-b bg-surface">
         <div

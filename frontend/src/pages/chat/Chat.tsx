@@ -263,6 +263,7 @@ function Talk({ companion, exists, hidden }: TalkProps) {
         {busy && (
           <div
             aria-busy
+            data-growing
             className="mt-3 max-w-[min(40rem,92%)] rounded-xl border bg-surface px-4 py-2.5 shadow-card"
           >
             {pieces.length === 0 ? (

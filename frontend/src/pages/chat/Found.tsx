@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import clsx from "clsx";
 import { SearchX } from "lucide-react";
 import { Message } from "@/pages/journal/Message";
 import { found } from "@/pages/journal/queries";
@@ -12,11 +11,7 @@ export function Found({ companion, question }: { companion: string; question: st
   const { data, isPlaceholderData } = useQuery(found(companion, question));
   if (!data) return <SkeletonRows rows={4} className="h-20" />;
   return (
-    <section
-      aria-label="What was found"
-      aria-busy={isPlaceholderData}
-      className={clsx("space-y-6", isPlaceholderData && "opacity-60")}
-    >
+    <section aria-label="What was found" aria-busy={isPlaceholderData} className="space-y-6">
       {data.length === 0 && (
         <EmptyState icon={SearchX} title="Nothing was found">
           It searches all that was said, by words and by meaning. What was said a moment ago is

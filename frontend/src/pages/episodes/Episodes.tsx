@@ -1,5 +1,4 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import clsx from "clsx";
 import { getRouteApi } from "@tanstack/react-router";
 import { CircleCheck, NotebookText, RotateCcw, Trash2 } from "lucide-react";
 import { forget, restore } from "@/memory/changes";
@@ -115,10 +114,7 @@ export default function Episodes() {
         ) : (
           <ol
             aria-busy={pages.isPlaceholderData}
-            className={clsx(
-              "divide-y overflow-hidden rounded-xl border bg-surface shadow-card",
-              pages.isPlaceholderData && "outdated",
-            )}
+            className="divide-y overflow-hidden rounded-xl border bg-surface shadow-card"
           >
             {episodes.map((one) => (
               <EpisodeItem

@@ -100,7 +100,7 @@ function End({ label, list, labels, chosen, onChange }: EndProps) {
   };
   const isUnknown = typed.trim() !== "" && typed !== name;
   return (
-    <Field label={label} hint={isUnknown ? "No such name yet: choose one of the list." : undefined}>
+    <Field label={label} hint={isUnknown ? "Unknown name. Choose one from the list." : undefined}>
       <Input
         list={list}
         value={typed}

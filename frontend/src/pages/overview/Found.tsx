@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import clsx from "clsx";
 import { SearchX } from "lucide-react";
 import type { Schemas } from "@/api/client";
 import { found } from "@/pages/overview/queries";
@@ -27,7 +26,7 @@ export function Found({ search }: { search: OverviewSearch }) {
   const shown = good.length > 0 ? good : weak.slice(0, NEAREST);
   const folded = good.length > 0 ? weak : weak.slice(NEAREST);
   return (
-    <div aria-busy={isPlaceholderData} className={clsx(isPlaceholderData && "outdated")}>
+    <div aria-busy={isPlaceholderData}>
       {good.length === 0 && (
         <EmptyState icon={SearchX} title="No good match">
           Try other words, or fewer filters. What was forgotten or replaced is in the archive of
