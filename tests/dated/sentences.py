@@ -89,6 +89,7 @@ NO_DATES: Final = (
     "Snacks: 3 mars bars and tea",
     "3 mars bars a week is too much",
     "Le lundi suivant, il a plu",
+    "Rendez-vous le lundi 8 à 10h",
     "Ana gana el 3 out of 5",
 )
 
@@ -177,6 +178,12 @@ REGULAR: Final = (
     # Seen later.
     ("La bibliothèque est fermée le lundi", "monday"),
     ("Il mercato è il sabato mattina", "saturday"),
+    ("Jeden Dienstag 18 Uhr Chor", "tuesday"),
+    ("Coro cada martes 18:00", "tuesday"),
+    ("Chorale tous les mardis 18h", "tuesday"),
+    ("Coro ogni martedì 18:00", "tuesday"),
+    ("Piscine le mardi 18h", "tuesday"),
+    ("Yoga tous les mardis de juillet", "tuesday"),
 )
 HELD_OUT_REGULAR: Final = (
     ("Yoga chaque mardi soir", "tuesday"),

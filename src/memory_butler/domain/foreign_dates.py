@@ -28,6 +28,7 @@ class _Words(NamedTuple):
     places: str  # first, second, third, fourth, last
     before: str  # what stands before a date
     every: str  # what stands before a day that comes again
+    article: str  # as `every`, but before a day that does not as well
 
 
 _LANGUAGES: Final = {
@@ -36,7 +37,8 @@ _LANGUAGES: Final = {
         "montag dienstag mittwoch donnerstag freitag samstag|sonnabend sonntag",
         "erste[rnms]? zweite[rnms]? dritte[rnms]? vierte[rnms]? letzte[rnms]?",
         "am|den|dem|der|vom|bis|zum|ab|seit",
-        r"jede[nmrs]?|immer\sam",
+        r"jede[nmrs]?",
+        r"immer\sam",
     ),
     "fr": _Words(
         "janvier|janv fevrier|fevr mars avril mai juin juillet|juil aout septembre octobre "
@@ -44,7 +46,8 @@ _LANGUAGES: Final = {
         "lundi mardi mercredi jeudi vendredi samedi dimanche",
         "premier deuxieme|second troisieme quatrieme dernier",
         "le|du|au|des",
-        r"chaque|tous\sles|les|le",
+        r"chaque|tous\sles",
+        "les|le",
     ),
     "es": _Words(
         "enero|ene febrero marzo abril|abr mayo junio julio agosto septiembre|setiembre octubre "
@@ -52,7 +55,8 @@ _LANGUAGES: Final = {
         "lunes martes miercoles jueves viernes sabado domingo",
         "primer segundo tercer cuarto ultimo",
         "el|del|al|dia|desde|hasta",
-        r"cada|todos\slos|los",
+        r"cada|todos\slos",
+        "los",
     ),
     "it": _Words(
         "gennaio|gen febbraio marzo aprile maggio giugno|giu luglio|lug agosto|ago settembre "
@@ -60,7 +64,8 @@ _LANGUAGES: Final = {
         "lunedi martedi mercoledi giovedi venerdi sabato domenica",
         "prim[oa] second[oa] terz[oa] quart[oa] ultim[oa]",
         r"il|l['’]|del|dell['’]|dal|dall['’]|al|all['’]",
-        r"ogni|tutt[ie]\s(?:i|le)|il|la(?=\sdomenica)",
+        r"ogni|tutt[ie]\s(?:i|le)",
+        r"il|la(?=\sdomenica)",
     ),
     "pt": _Words(
         "janeiro fevereiro|fev marco abril|abr maio junho julho agosto setembro outubro "
@@ -68,7 +73,8 @@ _LANGUAGES: Final = {
         "segunda-feira terca-feira quarta-feira quinta-feira sexta-feira sabado domingo",
         "primeir[oa] segund[oa] terceir[oa] quart[oa] ultim[oa]",
         "dia|ao|em|desde",
-        r"cada|tod[ao]s?(?:\s[ao]s?)?|[aà]s|aos",
+        r"cada|tod[ao]s?(?:\s[ao]s?)?",
+        "as|aos",
     ),
 }
 PLACES: Final = ("first", "second", "third", "fourth", "last")
@@ -106,7 +112,8 @@ _MONTH: Final = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})
 _ANY_DAY: Final = f"(?:{'|'.join(_WEEKDAYS)})"
 _WEEKDAY: Final = rf"(?P<weekday>{_ANY_DAY})"
 _BEFORE: Final = "|".join(words.before for words in _LANGUAGES.values())
-_EACH: Final = "|".join(words.every for words in _LANGUAGES.values())
+_EVERY: Final = "|".join(words.every for words in _LANGUAGES.values())
+_ARTICLE: Final = "|".join(words.article for words in _LANGUAGES.values())
 _YEAR: Final = r"(?:19|20)\d\d\b"
 
 
@@ -189,10 +196,10 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
     """How dates are written, what has more words first. Made by the first text."""
     patterns = (
         (
-            r"\b(?:(?:jede[nmr]?|tous\sles|chaque|cada|ogni|tod[ao])\s)?"
+            rf"\b(?:(?:{_EVERY})\s)?"
             rf"(?P<place>{'|'.join(_PLACES)})\s{_WEEKDAY}"
-            r"\s(?:im|in|des|jede[ns]|del?|du|d['’]|di|do|em)\s?"
-            r"(?:(?P<each>(?:jede[ns]\s|chaque\s|cada\s|ogni\s|todo\s)?(?:monats?|mois|mese|mes))\b"
+            rf"\s(?:im|in|des|del?|du|d['’]|di|do|em|(?={_EVERY}))\s?"
+            rf"(?:(?P<each>(?:(?:{_EVERY})\s)?(?:monats?|mois|mese|mes))\b"
             rf"|{_MONTH})",
             _in_month,
         ),
@@ -212,10 +219,13 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
         ),
         # "Los Domingo" and "the Freitags" are families.
         (
-            rf"\b(?!(?-i:L[eo]s\s[A-Z]))(?:{_EACH})\s(?P<other>zweiten\s|deux\s)?"
+            rf"\b(?!(?-i:L[eo]s\s[A-Z]))(?:(?P<every>{_EVERY})|{_ARTICLE})\s"
+            r"(?P<other>zweiten\s|deux\s)?"
             rf"{_ANY_DAY}s?(?:(?:,|\set|\sy|\se|\sund)\s{_ANY_DAY}s?){{0,5}}\b"
-            # "Le lundi" is every Monday, "le lundi 8 mars" and "le lundi suivant" one.
-            r"(?!,?\s\d|\s(?:suivant|dernier|prochain|passe|de\b|d['’]|scors|prossim|seguent|successiv|sant))"
+            # "Le lundi" and "le lundi 18h" are every Monday, "le lundi 8 mars" and "le lundi suivant"
+            # one.
+            r"(?(every)|(?!,?\s\d{1,2}(?!\d|\s?(?:h|:\d|uhr))"
+            r"|\s(?:suivant|dernier|prochain|passe|de\b|d['’]|scors|prossim|seguent|successiv|sant)))"
             rf"|(?:^|(?<=[.;:!?]\s)|\b(?-i:(?=[a-z])))"
             rf"(?P<adverb>{_LANGUAGES['de'].weekdays.replace(' ', '|')})s\b",
             _every,

@@ -39,13 +39,11 @@ _YEARLY: Final = re.compile(
     r"|bursdag|urodz|\bur\.|\b(?:every|each) year\b|\byearly\b",
     re.IGNORECASE,
 )
-# "Every other Tuesday", "every Tuesday and Friday", "Tuesdays"; "on Tuesday" may be over. "Los"
-# with a capital begins a name.
+# "Every other Tuesday", "every Tuesday and Friday", "Tuesdays"; "on Tuesday" may be over.
 _AND: Final = r"(?:,\s?(?:and\s|und\s)?|\s(?:and|or|&|und|oder|et|y|e|en|och|og)\s)"
 _WEEKLY: Final = re.compile(
-    r"\b(?:every|each|weekly\son|weekly|jede[nmrs]?|immer\sam|tous\sles|chaque|cada|todos\slos"
-    r"|(?-i:los)|ogni|tutti\si|tod[ao]s?\s[ao]s?|elke|iedere|varje|varannan|hver)"
-    r"\s(?:other\s|second\s|2nd\s|zweiten\s|andere\s)?"
+    r"\b(?:every|each|weekly\son|weekly|elke|iedere|varje|varannan|hver)"
+    r"\s(?:other\s|second\s|2nd\s|andere\s)?"
     rf"{WEEKDAY}s?\b(?:{_AND}{WEEKDAY}s?\b){{0,5}}"
     rf"|\b{WEEKDAY}s\b(?!\sago)(?:{_AND}{WEEKDAY}s\b){{0,5}}",
     re.IGNORECASE,
