@@ -184,6 +184,7 @@ REGULAR: Final = (
     ("Coro ogni martedì 18:00", "tuesday"),
     ("Piscine le mardi 18h", "tuesday"),
     ("Yoga tous les mardis de juillet", "tuesday"),
+    ("Jeden zweiten Freitag im Monat Inventur", "2027-01-08 2027-02-12 2027-03-12"),
 )
 HELD_OUT_REGULAR: Final = (
     ("Yoga chaque mardi soir", "tuesday"),

@@ -65,6 +65,19 @@ def test_a_date_is_read(text: str, days: str) -> None:
     assert _named(text) == days
 
 
+@pytest.mark.parametrize(
+    ("text", "added"),
+    [
+        ("Passport expires on 25/11/2026", "25 November 2026"),
+        ("Dentist on 25/11", "25 November"),
+        ("Oma geb. 24.12.1961", "24 December 1961"),
+        ("Fermé le 11 décembre 2026", "11 December 2026"),
+    ],
+)
+def test_a_date_is_indexed_once_and_with_its_year(text: str, added: str) -> None:
+    assert with_parts(text) == f"{text} {added}"
+
+
 @pytest.mark.parametrize(("text", "days"), sentences.REGULAR)
 def test_what_comes_again_is_on_its_days(text: str, days: str) -> None:
     assert _regular(text) == days

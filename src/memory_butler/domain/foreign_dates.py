@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from memory_butler.domain.text import plain
@@ -130,9 +131,8 @@ def put_into_english(text: str) -> str:
     """A text with its dates and the days that come again in English, the rest as it is."""
     put, at = "", 0
     for one in _reads(text):
-        if one.start >= at:
-            put += text[at : one.start] + one.english
-            at = one.end
+        put += text[at : one.start] + one.english
+        at = one.end
     return put + text[at:]
 
 
@@ -141,17 +141,23 @@ def dates_in_words(text: str) -> Iterator[str]:
     return (one.words for one in _reads(text))
 
 
-def _reads(text: str) -> list[_Read]:
+def _reads(text: str) -> Iterator[_Read]:
+    """What a text has, in its order; no word of it twice."""
     unaccented = plain(text)
     # Most texts have none, and to look for words costs a tenth of what the patterns do.
     if _TELLING.isdisjoint(_WORD.findall(unaccented.lower())):
-        return []
-    return sorted(
+        return
+    reads = (
         one
         for pattern, read in _readers()
         for match in islice(pattern.finditer(unaccented), _MOST)
         if (one := read(match)) is not None and text[one.start : one.end] not in _UNACCENTED
     )
+    at = 0
+    for one in sorted(reads, key=attrgetter("start")):  # of two the first pattern's
+        if one.start >= at:
+            yield one
+            at = one.end
 
 
 def _day(match: re.Match[str]) -> _Read | None:
@@ -222,8 +228,8 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
             rf"\b(?!(?-i:L[eo]s\s[A-Z]))(?:(?P<every>{_EVERY})|{_ARTICLE})\s"
             r"(?P<other>zweiten\s|deux\s)?"
             rf"{_ANY_DAY}s?(?:(?:,|\set|\sy|\se|\sund)\s{_ANY_DAY}s?){{0,5}}\b"
-            # "Le lundi" and "le lundi 18h" are every Monday, "le lundi 8 mars" and "le lundi suivant"
-            # one.
+            # "Le lundi" and "le lundi 18h" are every Monday, "le lundi 8 mars" and "le lundi
+            # suivant" one.
             r"(?(every)|(?!,?\s\d{1,2}(?!\d|\s?(?:h|:\d|uhr))"
             r"|\s(?:suivant|dernier|prochain|passe|de\b|d['’]|scors|prossim|seguent|successiv|sant)))"
             rf"|(?:^|(?<=[.;:!?]\s)|\b(?-i:(?=[a-z])))"

@@ -189,7 +189,7 @@ def stretches(text: str, *, asked: bool = False, month_first: bool = False) -> l
     return sorted(named, key=lambda one: one.start == one.end) if asked else named
 
 
-def in_figures(text: str) -> Iterator[Written]:
+def dates_with_slashes(text: str) -> Iterator[Written]:
     """Each day that a date with slashes may mean: "on 12/11" two."""
     return (
         day for one in islice(_WITH_SLASHES.finditer(text), _MOST) for day in _with_slashes(one)
