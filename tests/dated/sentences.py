@@ -184,6 +184,8 @@ REGULAR: Final = (
     ("Coro ogni martedì 18:00", "tuesday"),
     ("Piscine le mardi 18h", "tuesday"),
     ("Yoga tous les mardis de juillet", "tuesday"),
+    ("Team dinner every 1st Friday", "2027-01-01 2027-02-05 2027-03-05"),
+    ("Team dinner on every 2nd Friday of the month", "2027-01-08 2027-02-12 2027-03-12"),
     ("Jeden zweiten Freitag im Monat Inventur", "2027-01-08 2027-02-12 2027-03-12"),
 )
 HELD_OUT_REGULAR: Final = (
@@ -210,6 +212,10 @@ ASKED: Final = (
     ("Qu'est-ce qu'on a le 3 fevrier ?", "2027-02-03", "2027-02-03"),
     ("What's on the first Wednesday of December?", "2026-12-02", "2026-12-02"),
     ("¿Qué hay el 13/12?", "2026-12-13", "2026-12-13"),
+    # Seen later.
+    ("What's on the 1st Wednesday of December?", "2026-12-02", "2026-12-02"),
+    ("What's on the last Wednesday of the month?", "2026-11-25", "2026-11-25"),
+    ("What's on the 4th Tuesday of next month?", "2026-12-22", "2026-12-22"),
 )
 HELD_OUT_ASKED: Final = (
     ("Qu'avons-nous le vendredi 4 décembre ?", "2026-12-04", "2026-12-04"),

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from memory_butler.domain.text import plain
-from memory_butler.domain.written_dates import MONTHS, WEEKDAYS
+from memory_butler.domain.written_dates import MONTHS, PLACES, WEEKDAYS
 
 _MOST: Final = 40  # dates of one text
 
@@ -78,7 +78,6 @@ _LANGUAGES: Final = {
         "as|aos",
     ),
 }
-PLACES: Final = ("first", "second", "third", "fourth", "last")
 
 
 def _table(said: Callable[[_Words], str], english: tuple[str, ...]) -> dict[str, str]:

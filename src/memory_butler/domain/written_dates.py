@@ -16,6 +16,7 @@ MONTHS: Final = (
     "january february march april may june july august september october november december".split()
 )
 WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+PLACES: Final = ("first", "second", "third", "fourth", "last")  # in a month
 NUMBERS: Final = dict(
     zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
 ) | {"a": 1, "an": 1}
@@ -29,6 +30,7 @@ _MOST: Final = 40  # dates of one text
 # Parts of patterns.
 MONTH: Final = rf"(?P<month>{'|'.join(f'{name}|{name[:3]}' for name in MONTHS)}|sept)\b\.?"
 WEEKDAY: Final = f"(?:{'|'.join(WEEKDAYS)})"
+BY_PLACE: Final = rf"(?P<place>{'|'.join(PLACES)}|1st|2nd|3rd|4th)\s(?P<weekday>{WEEKDAY})\b"
 COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})"
 # "To" in the languages whose dates are read, with the article that follows it.
 _TO: Final = (
@@ -125,6 +127,17 @@ def around(count: int, unit: str, today: date) -> Days:
     """What is so many weeks, months or years ahead, give or take half of one; or days, exactly."""
     middle, half = today + timedelta(days=count * LENGTHS[unit]), LENGTHS[unit] // 2
     return Days(middle - timedelta(days=half), middle + timedelta(days=half))
+
+
+def is_on(day: date, place: str, weekday: str) -> bool:
+    """Whether a day is the "first" (or "1st") "monday" of its month."""
+    if WEEKDAYS[day.weekday()] != weekday.lower():
+        return False
+    place = place.lower()
+    if place == PLACES[-1]:
+        return (day + timedelta(days=7)).month != day.month
+    number = int(place[0]) if place[0].isdigit() else PLACES.index(place) + 1
+    return (day.day - 1) // 7 + 1 == number
 
 
 class Written(NamedTuple):
