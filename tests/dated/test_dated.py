@@ -105,13 +105,4 @@ async def test_of_the_held_out_ones_nearly_all_are_read() -> None:
         *[one for one in sentences.HELD_OUT_ASKED if await _asked(one[0]) != one[1:]],
         *(one for one in sentences.HELD_OUT_ROLES if not _is_put(one)),
     ]
-    count = sum(
-        len(some)
-        for some in (
-            sentences.HELD_OUT_DATES,
-            sentences.HELD_OUT_REGULAR,
-            sentences.HELD_OUT_ASKED,
-            sentences.HELD_OUT_ROLES,
-        )
-    )
-    assert len(missed) <= 0.1 * count, f"{len(missed)} of {count}: {missed}"
+    assert len(missed) <= 2, missed

@@ -13,9 +13,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from memory_butler.domain.text import plain
-from memory_butler.domain.written_dates import MONTHS, PLACES, WEEKDAYS
-
-_MOST: Final = 40  # dates of one text
+from memory_butler.domain.written_dates import BEFORE, MONTHS, MOST, PLACES, WEEKDAYS, YEAR
 
 
 class _Words(NamedTuple):
@@ -27,7 +25,6 @@ class _Words(NamedTuple):
     months: str
     weekdays: str
     places: str  # first, second, third, fourth, last
-    before: str  # what stands before a date
     every: str  # what stands before a day that comes again
     article: str  # as `every`, but before a day that does not as well
 
@@ -37,7 +34,6 @@ _LANGUAGES: Final = {
         "januar|janner februar|feber marz|maerz|mrz - mai juni juli - - oktober|okt - dezember|dez",
         "montag dienstag mittwoch donnerstag freitag samstag|sonnabend sonntag",
         "erste[rnms]? zweite[rnms]? dritte[rnms]? vierte[rnms]? letzte[rnms]?",
-        "am|den|dem|der|vom|bis|zum|ab|seit",
         r"jede[nmrs]?",
         r"immer\sam",
     ),
@@ -46,7 +42,6 @@ _LANGUAGES: Final = {
         "novembre decembre|dec",
         "lundi mardi mercredi jeudi vendredi samedi dimanche",
         "premier deuxieme|second troisieme quatrieme dernier",
-        "le|du|au|des",
         r"chaque|tous\sles",
         "les|le",
     ),
@@ -55,7 +50,6 @@ _LANGUAGES: Final = {
         "noviembre diciembre|dic",
         "lunes martes miercoles jueves viernes sabado domingo",
         "primer segundo tercer cuarto ultimo",
-        "el|del|al|dia|desde|hasta",
         r"cada|todos\slos",
         "los",
     ),
@@ -64,7 +58,6 @@ _LANGUAGES: Final = {
         "ottobre|ott novembre dicembre|dic",
         "lunedi martedi mercoledi giovedi venerdi sabato domenica",
         "prim[oa] second[oa] terz[oa] quart[oa] ultim[oa]",
-        r"il|l['’]|del|dell['’]|dal|dall['’]|al|all['’]",
         r"ogni|tutt[ie]\s(?:i|le)",
         r"il|la(?=\sdomenica)",
     ),
@@ -73,7 +66,6 @@ _LANGUAGES: Final = {
         "novembro dezembro|dez",
         "segunda-feira terca-feira quarta-feira quinta-feira sexta-feira sabado domingo",
         "primeir[oa] segund[oa] terceir[oa] quart[oa] ultim[oa]",
-        "dia|ao|em|desde",
         r"cada|tod[ao]s?(?:\s[ao]s?)?",
         "as|aos",
     ),
@@ -111,10 +103,8 @@ _WORD: Final = re.compile(r"[a-z]{3,}")
 _MONTH: Final = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b"
 _ANY_DAY: Final = f"(?:{'|'.join(_WEEKDAYS)})"
 _WEEKDAY: Final = rf"(?P<weekday>{_ANY_DAY})"
-_BEFORE: Final = "|".join(words.before for words in _LANGUAGES.values())
 _EVERY: Final = "|".join(words.every for words in _LANGUAGES.values())
 _ARTICLE: Final = "|".join(words.article for words in _LANGUAGES.values())
-_YEAR: Final = r"(?:19|20)\d\d\b"
 
 
 class _Read(NamedTuple):
@@ -149,7 +139,7 @@ def _reads(text: str) -> Iterator[_Read]:
     reads = (
         one
         for pattern, read in _readers()
-        for match in islice(pattern.finditer(unaccented), _MOST)
+        for match in islice(pattern.finditer(unaccented), MOST)
         if (one := read(match)) is not None and text[one.start : one.end] not in _UNACCENTED
     )
     at = 0
@@ -210,16 +200,16 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
         ),
         (
             rf"(?P<before>(?:^|:\s)(?=\d{{1,2}}\s[a-z]{{3,5}}\.?(?:$|[,;)]|\sa\s\d))"
-            rf"|\b(?:(?:{_BEFORE})\s?|{_ANY_DAY},?\s)(?:de[nm]\s)?"
+            rf"|\b(?:(?:{BEFORE})\s?|{_ANY_DAY},?\s)(?:de[nm]\s)?"
             r"(?:\d{1,2}(?:er|[.°º])?\s?(?:-|–|au|bis|al?|ao|ate|all['’])\s?)?)?"
             rf"(?<![\w/.,:])(?P<day>\d{{1,2}})(?P<nth>er|[.°º])?\s(?P<of>de\s|di\s|d['’])?{_MONTH}"
-            rf"(?P<year>\.?,?(?:\sdel?)?\s{_YEAR})?",
+            rf"(?P<year>\.?,?(?:\sdel?)?\s{YEAR}\b)?",
             _day,
         ),
         (
             r"(?P<before>\b(?:en|im|em|ab|seit|depuis|debut|fin|anfang|mitte|ende"
             r"|mois\sde|mes\sde|mese\sdi)\s)?"
-            rf"\b{_MONTH}(?=(?:\sdel?)?\s{_YEAR})",
+            rf"\b{_MONTH}(?=(?:\sdel?)?\s{YEAR}\b)",
             _month_of_year,
         ),
         # "Los Domingo" and "the Freitags" are families.

@@ -18,6 +18,7 @@ from memory_butler.domain.written_dates import (
     MONTHS,
     WEEKDAY,
     WEEKDAYS,
+    YEAR,
     Days,
     is_on,
     number_of_month,
@@ -64,7 +65,7 @@ _NO_LONGER: Final = re.compile(
     r"|ikke længere)\b",
     re.IGNORECASE,
 )
-_OF_MONTH: Final = re.compile(rf"\b{MONTH},?\s(?P<year>(?:19|20)\d\d)\b", re.IGNORECASE)
+_OF_MONTH: Final = re.compile(rf"\b{MONTH},?\s(?P<year>{YEAR})\b", re.IGNORECASE)
 
 
 def sought(days: Days, calendar: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final
 
 from memory_butler.domain.foreign_dates import dates_in_words
-from memory_butler.domain.written_dates import MONTHS, Written, dates_with_slashes
+from memory_butler.domain.written_dates import MONTHS, YEAR, Written, dates_with_slashes
 
 # White space to `preprocess_text`, which leaves none: so no text can bring a mark of its own.
 MARK: Final = "\x1f"
@@ -67,7 +67,7 @@ _ISO_DATE: Final = re.compile(
 )
 _DOTTED_DATE: Final = re.compile(
     r"(?<![\w.])(?P<day>0?[1-9]|[12]\d|3[01])\.(?P<month>0?[1-9]|1[0-2])\."
-    r"(?P<year>(?:19|20)\d\d)?(?!\.?\w)"
+    rf"(?P<year>{YEAR})?(?!\.?\w)"
 )
 
 

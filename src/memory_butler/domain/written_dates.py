@@ -1,7 +1,8 @@
 """Dates as people write them, in questions and in what memory knows: "3-9 May", "28 Dec to 3 Jan".
 
-In English and in figures. `inference/dates.py` puts the dates of a question in another language
-into English, and tells what that language calls months and weekdays.
+In English and in figures. `foreign_dates.py` puts the dates of a text in five other languages into
+English; `inference/dates.py` those of a question in many more, and tells what its language calls
+months and weekdays.
 """
 
 import re
@@ -25,11 +26,17 @@ LENGTHS: Final = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "year": 365
 
 MAX_CHARACTERS: Final = 2_000  # of a text; a longer question is a prompt, and names many times
 LONGEST: Final = 190  # days; what lasts longer says little of any of them
-_MOST: Final = 40  # dates of one text
+MOST: Final = 40  # dates of one text
 
 # Parts of patterns.
 MONTH: Final = rf"(?P<month>{'|'.join(f'{name}|{name[:3]}' for name in MONTHS)}|sept)\b\.?"
 WEEKDAY: Final = f"(?:{'|'.join(WEEKDAYS)})"
+# What stands before a date in languages that have the day first.
+BEFORE: Final = (
+    "am|den|dem|der|vom|bis|zum|ab|seit|le|du|au|des|el|del|al|d[ií]a|desde|hasta"
+    r"|il|l['’]|dell['’]|dal|dall['’]|all['’]|ao|em"
+)
+YEAR: Final = r"(?:19|20)\d\d"
 BY_PLACE: Final = rf"(?P<place>{'|'.join(PLACES)}|1st|2nd|3rd|4th)\s(?P<weekday>{WEEKDAY})\b"
 COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})"
 # "To" in the languages whose dates are read, with the article that follows it.
@@ -38,7 +45,7 @@ _TO: Final = (
     r"|fino\sal?|tot|tot\sen\smet|t/m|til)\s(?:the\s|de[nmr]\s|el\s|le\s|o\s)?)"
 )
 _NTH: Final = r"(?:st|nd|rd|th|er|[º°]|\.)?"
-_YEAR: Final = r"(?:,?\s(?P<year>(?:19|20)\d\d)\b)?"
+_YEAR: Final = rf"(?:,?\s(?P<year>{YEAR})\b)?"
 _DAY_FIRST: Final = re.compile(
     rf"\b(?:(?P<from>\d{{1,2}}){_NTH}{_TO})?(?P<day>\d{{1,2}}){_NTH}"
     rf"\s(?:(?:of|de|di)\s)?{MONTH}(?:\sde(?=\s\d))?{_YEAR}",
@@ -59,10 +66,9 @@ _IN_FIGURES: Final = (
 # "25/11/2026", "on 12/11", "el 12/11": after an English word the month may come first. Without a
 # year it is one only after such a word or a weekday: "7/10" is a grade. "On 24/7" is always.
 _WITH_SLASHES: Final = re.compile(
-    r"(?:\b(?:(?P<day_first>le|du|au|el|del|dia|il|dal|al|em|am|bis|vom|zum|den|dem)|(?P<on>on|until"
-    rf"|till|before|due|from|{WEEKDAY},?))\s)?"
-    r"(?<![\w/.,-])(?P<one>\d{1,2})/(?P<two>\d{1,2})(?:/(?P<year>(?:19|20)\d\d))?"
-    r"(?![\w/%]|\s(?:of|de|des|du|von)\b)",
+    rf"(?:\b(?:(?P<day_first>{BEFORE})\s?|(?P<on>on|until|till|before|due|from|{WEEKDAY},?)\s))?"
+    rf"(?<![\w/.,-])(?P<one>\d{{1,2}})/(?P<two>\d{{1,2}})(?:/(?P<year>{YEAR}))?"
+    r"(?![\w/%]|\s(?:of|de|des|du|von|jahre?n?|stunden?)\b)",
     re.IGNORECASE,
 )
 _SLASH: Final = re.compile(r"\d/\d")
@@ -184,10 +190,10 @@ def stretches(text: str, *, asked: bool = False, month_first: bool = False) -> l
     found: list[tuple[tuple[int, int], list[Stretch]]] = [
         (match.span(), [_read(match)])
         for pattern in (_DAY_FIRST, _MONTH_FIRST, *_IN_FIGURES)
-        for match in islice(pattern.finditer(text), _MOST)
+        for match in islice(pattern.finditer(text), MOST)
         if not (asked and _is_verb(match))
     ]
-    for match in islice(_WITH_SLASHES.finditer(text), _MOST):
+    for match in islice(_WITH_SLASHES.finditer(text), MOST):
         if days := _with_slashes(match):
             some = days[-1:] if month_first else days[:1] if asked else days
             found.append((match.span(), [Stretch(day, day) for day in some]))
@@ -204,9 +210,7 @@ def stretches(text: str, *, asked: bool = False, month_first: bool = False) -> l
 
 def dates_with_slashes(text: str) -> Iterator[Written]:
     """Each day that a date with slashes may mean: "on 12/11" two."""
-    return (
-        day for one in islice(_WITH_SLASHES.finditer(text), _MOST) for day in _with_slashes(one)
-    )
+    return (day for one in islice(_WITH_SLASHES.finditer(text), MOST) for day in _with_slashes(one))
 
 
 def _with_slashes(match: re.Match[str]) -> list[Written]:
