@@ -137,6 +137,15 @@ DATES: Final = (
     ("Vacaciones desde 12/11", "2027-11-12"),
     ("Chiuso dall'8/3", "2027-03-08"),
     ("Reunión: día 12/11", "2027-11-12"),
+    ("Visitors on 12 and 14 March", "2027-03-12 2027-03-14"),
+    ("Visitors on the 12th and 13th of March 2027", "2027-03-12 2027-03-13"),
+    ("Visite le 12 et le 13 mars", "2027-03-12 2027-03-13"),
+    ("Visite le 12 et 14 mars", "2027-03-12 2027-03-14"),
+    ("Besuch am 12. und 14. März", "2027-03-12 2027-03-14"),
+    ("Visitas el 12 y 14 de marzo", "2027-03-12 2027-03-14"),
+    ("Visite il 12 e il 14 marzo", "2027-03-12 2027-03-14"),
+    ("Visitas nos dias 12 e 14 de março", "2027-03-12 2027-03-14"),
+    ("Open 14 and 12 March", "2027-03-12"),
 )
 HELD_OUT_DATES: Final = (
     ("Anniversaire de Léa le 28 août", "2027-08-28"),
@@ -221,6 +230,7 @@ ASKED: Final = (
     # Seen later.
     ("What's on the 1st Wednesday of December?", "2026-12-02", "2026-12-02"),
     ("What's on the last Wednesday of the month?", "2026-11-25", "2026-11-25"),
+    ("What's on 12 and 14 December?", "2026-12-12", "2026-12-14"),
     ("What's on the 4th Tuesday of next month?", "2026-12-22", "2026-12-22"),
 )
 HELD_OUT_ASKED: Final = (

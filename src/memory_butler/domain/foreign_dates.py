@@ -201,7 +201,7 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
         (
             rf"(?P<before>(?:^|:\s)(?=\d{{1,2}}\s[a-z]{{3,5}}\.?(?:$|[,;)]|\sa\s\d))"
             rf"|\b(?:(?:{BEFORE})\s?|{_ANY_DAY},?\s)(?:de[nm]\s)?"
-            r"(?:\d{1,2}(?:er|[.°º])?\s?(?:-|–|au|bis|al?|ao|ate|all['’])\s?)?)?"
+            r"(?:\d{1,2}(?:er|[.°º])?\s?(?:-|–|au|bis|al?|ao|ate|all['’]|et|und|y|e)\s?)?)?"
             rf"(?<![\w/.,:])(?P<day>\d{{1,2}})(?P<nth>er|[.°º])?\s(?P<of>de\s|di\s|d['’])?{_MONTH}"
             rf"(?P<year>\.?,?(?:\sdel?)?\s{YEAR}\b)?",
             _day,

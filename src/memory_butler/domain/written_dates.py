@@ -44,10 +44,11 @@ _TO: Final = (
     r"(?:\s?[–—-]\s?|\sall['’]|\s(?:to|until|till|through|thru|up\sto|bis|bis\szum|au|jusqu['’]au|al?|hasta|até|ao"
     r"|fino\sal?|tot|tot\sen\smet|t/m|til)\s(?:the\s|de[nmr]\s|el\s|le\s|o\s)?)"
 )
+_AND: Final = r"\s(?:and|und|et|y|e|&)\s(?:the\s|de[mn]\s|el\s|le\s|il\s|o\s)?"
 _NTH: Final = r"(?:st|nd|rd|th|er|[º°]|\.)?"
 _YEAR: Final = rf"(?:,?\s(?P<year>{YEAR})\b)?"
 _DAY_FIRST: Final = re.compile(
-    rf"\b(?:(?P<from>\d{{1,2}}){_NTH}{_TO})?(?P<day>\d{{1,2}}){_NTH}"
+    rf"\b(?:(?P<from>\d{{1,2}}){_NTH}(?:{_TO}|(?P<apart>{_AND})))?(?P<day>\d{{1,2}}){_NTH}"
     rf"\s(?:(?:of|de|di)\s)?{MONTH}(?:\sde(?=\s\d))?{_YEAR}",
     re.IGNORECASE,
 )
@@ -188,7 +189,7 @@ def stretches(text: str, *, asked: bool = False, month_first: bool = False) -> l
     """
     text = between_as_to(text[:MAX_CHARACTERS])
     found: list[tuple[tuple[int, int], list[Stretch]]] = [
-        (match.span(), [_read(match)])
+        (match.span(), _read(match, asked=asked))
         for pattern in (_DAY_FIRST, _MONTH_FIRST, *_IN_FIGURES)
         for match in islice(pattern.finditer(text), MOST)
         if not (asked and _is_verb(match))
@@ -234,15 +235,20 @@ def _is_verb(match: re.Match[str]) -> bool:
     return not (match["nth"] or match["year"] or _BEFORE_A_DATE.search(before))
 
 
-def _read(match: re.Match[str]) -> Stretch:
-    """Of "3-9 May" both days, of "3 May" the same twice."""
+def _read(match: re.Match[str], *, asked: bool) -> list[Stretch]:
+    """Of "3-9 May" both days, of "3 May" the same twice.
+
+    "3 and 9 May" are two, in a question what lies between as well: it is about one stretch.
+    """
     said = match.groupdict()
     year = None if said["year"] is None else int(said["year"])
     month, day = number_of_month(said["month"]), int(said["day"])
     first, last = int(said.get("from") or day), int(said.get("until") or day)
     if not 1 <= first <= day <= last:
         first = last = day
-    return Stretch(Written(year, month, first), Written(year, month, last))
+    start, end = Written(year, month, first), Written(year, month, last)
+    is_apart = said.get("apart") and not asked
+    return [Stretch(start, start), Stretch(end, end)] if is_apart else [Stretch(start, end)]
 
 
 def _day_of(year: int, month: int, day: int) -> date | None:
