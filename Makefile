@@ -6,7 +6,9 @@ HOUSEHOLD := ../shared/eval/household
 READY := $(VENV)/.ready
 # In the order of the folders: what the tests of one share (a browser, a server, a memory) is made once
 # for each worker, and not anew for each file between files of other folders.
-PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
+# `make suite WORKERS=3` on two cores: a third of the time tests wait, for browsers, servers and clocks.
+WORKERS ?= auto
+PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup client wheel frontend frontend-check serve test suite check lock docs site screenshots recordings bench bench-check
 .PHONY: audit sbom plots bench-peers toolbox conformance clients clients-matrix crash gauntlet mutation nightly
@@ -98,7 +100,7 @@ clients-matrix: clients  ## run the agents' programs, and write what they showed
 	rm -f .clients.jsonl
 
 conformance: toolbox  ## the protocol's official suite and inspector alone, on our server
-	$(BIN)/pytest tests/conformance $(ARGS)
+	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest tests/conformance $(ARGS)
 
 bench-peers: $(READY)  ## other memories on the same questions, each in an environment of its own
 	$(BIN)/python -m bench.peers.run $(ARGS)

@@ -73,7 +73,7 @@ def test_more_lines_than_are_stored_at_once(
 ) -> None:
     file = tmp_path / "many.jsonl"
     file.write_text(many(imports.BATCH + 4, words=3))
-    done = installation.run("import", str(file), "--tenant", tenant)
+    done = installation.apart("import", str(file), "--tenant", tenant)
     assert "Stored 172 episodes, 172 facts, 172 rules." in done.out
     assert "171 facts superseded an earlier one." in done.out
     assert "line 512 of 516" in done.err

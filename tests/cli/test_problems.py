@@ -66,4 +66,4 @@ def test_a_file_out_of_reach_is_no_bug(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit) as end, reporting(debug=False):
         raise PermissionError(errno.EACCES, "Permission denied", "/data/journal")
     assert end.value.code == 8
-    assert capsys.readouterr().err == "error: cannot read /data/journal: Permission denied\n"
+    assert capsys.readouterr().err == "error: /data/journal: Permission denied\n"

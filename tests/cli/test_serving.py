@@ -109,7 +109,7 @@ def test_a_taken_port_is_told_before_a_database_is_made(
         taken.listen()
         port = str(taken.getsockname()[1])
         words = ("serve", "--port", port, "--data-dir", str(tmp_path / "data"))
-        told = installation.run(*words, code=8).err
+        told = installation.apart(*words, code=8).err
     assert not (tmp_path / "data").exists()
     assert f"port {port}: Address already in use, by process {os.getpid()} (" in told
     assert told.startswith("error: ")
@@ -128,7 +128,7 @@ def test_what_concerns_all_tenants_takes_no_tenant(installation: Installation) -
 
 def test_a_login_that_bypasses_row_security_is_refused(installation: Installation) -> None:
     owner = installation.inside("db-url", "--role", "owner").out.strip()
-    told = installation.run("serve", "--port", "0", "--dsn", owner, code=8).err
+    told = installation.apart("serve", "--port", "0", "--dsn", owner, code=8).err
     assert "so tenants would not be separated" in told
     assert owner not in told
 

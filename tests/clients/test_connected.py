@@ -23,7 +23,13 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
 from memory_butler.integrations.claude_agent import memory_options
-from memory_butler.integrations.clients import HOOK_TIMEOUTS, Offer, Server, client_named
+from memory_butler.integrations.clients import (
+    HOOK,
+    HOOK_TIMEOUTS,
+    Offer,
+    Server,
+    client_named,
+)
 from memory_butler.integrations.connections import Connections
 from memory_butler.integrations.versions import version_of
 from memory_butler.operations.registry import of_toolsets
@@ -47,6 +53,7 @@ NOWHERE: Final = "http://127.0.0.1:9"
 BEES: Final = "Ana keeps bees"
 FACT: Final = {"subject": "Ana", "predicate": "keeps", "content": BEES}
 TEN: Final = FACTS + RULES
+_CORE_TOKENS: Final = 1_200
 # What finds all ten, with the inputs that the model sees.
 ALL_TEN: Final[Mapping[Offer, Call]] = {
     "all": Call("memory_recall", {"topic": "all of the user", "limit": 10, "min_relevance": 0}),
@@ -121,23 +128,24 @@ async def test_a_tool_makes_the_round_trip_and_nothing_is_left_after(
         core = client_named(CLIENTS[name]).offer == "core"
         assert instructions(["core" if core else "memory"]) in asked[0].text
     matrix.note(name, seen, named=len(named))
-    assert matrix.tokens(seen) <= 4_000
+    assert matrix.tokens(seen) <= (_CORE_TOKENS if name == "gemini" else 4_000)
 
     disconnect()
     assert person.files() == {**person.files(), **before}
     assert not [text for text in person.files().values() if served.url in text]
 
 
-@pytest.mark.parametrize("name", ["cline", "claude for Node 20", "codex", "gemini", "opencode"])
+# Gemini CLI, which adds an input to each tool, is offered no more than the core: see above.
+@pytest.mark.parametrize("name", ["cline", "claude for Node 20", "codex", "opencode"])
 async def test_the_core_costs_little_of_a_context(
     person: Person, served: Served, name: str
 ) -> None:
-    """With what each program adds of its own, as Gemini CLI an input to each tool."""
+    """With what each program adds of its own."""
     connect(person, name, Server(served.url), "core")
     await person.ask(name, "Good morning.")
     seen = tools_of_memory(person.endpoint.with_tools[0].tools)
     assert set(seen) == set(CORE)
-    assert matrix.tokens(seen) <= 1_200
+    assert matrix.tokens(seen) <= _CORE_TOKENS
 
 
 def names_of_memory(text: str) -> set[str]:
@@ -202,11 +210,10 @@ async def test_hooks(
     assert "Ana keeps bees on the roof" not in person.endpoint.with_tools[0].text
     assert len(await admin.fetch(TOLD)) == len(contents)
 
+    # Without its files no program runs a hook: to start one more would show nothing else.
+    assert [text for text in person.files().values() if HOOK.name in text]
     disconnect()
-    person.endpoint.new()
-    await person.ask(name, "Where are the bees of Ana?")
-    assert "Ana keeps bees on the roof" not in person.endpoint.with_tools[0].text
-    assert len(await admin.fetch(TOLD)) == len(contents)
+    assert not [text for text in person.files().values() if HOOK.name in text]
 
 
 async def test_an_agent_of_the_claude_agent_sdk(

@@ -63,8 +63,11 @@ def test_an_entity_is_looked_at_corrected_resolved_and_merged(page: Page) -> Non
     expect(dialog.get_by_text("Drives a red van").last).to_have_css(
         "text-decoration-line", "line-through"
     )
+    previews: list[str] = []
+    page.on("request", lambda one: previews.append(one.url) if "preview" in one.url else None)
     dialog.get_by_role("button", name="Merge", exact=True).click()
     expect(dialog).to_have_count(0)
+    assert previews == []  # of what is merged: refused
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Merge undone.", exact=True)).to_be_visible()
     assert "merged_into" not in read(page, f"/api/memory/entities/{goes}")["entity"]["metadata"]

@@ -23,7 +23,9 @@ def test_a_taken_port_is_told_with_its_process(household: Household) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        told = household.installation.run("butler", "run", "heartbeat", "--port", port, code=8).err
+        told = household.installation.apart(
+            "butler", "run", "heartbeat", "--port", port, code=8
+        ).err
     assert f"port {port}: Address already in use, by process {os.getpid()} (" in told
 
 

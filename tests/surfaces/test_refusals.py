@@ -43,6 +43,11 @@ MISTAKES: list[tuple[str, dict[str, Any], str]] = [
     ("memory_store_fact", _FACT | {"valid_from": "new year"}, "valid_from"),
     ("memory_store_fact", _FACT | {"tags": ["t"] * 101}, "at most 100"),
     ("memory_store_episode", {"content": "x", "butler": "b", "turn": -1}, "turn"),
+    (
+        "memory_store_episode",
+        {"content": "x", "butler": "b", "metadata": "mail"},
+        "metadata: must be a JSON object",
+    ),
     ("memory_mark_harmful", {"rule_id": "the first"}, "rule_id"),
     ("memory_run_consolidation", {"now": True}, "now: unknown name"),
     ("memory_run_episode_cleanup", {"max_entries": -1}, "max_entries"),

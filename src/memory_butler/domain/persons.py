@@ -76,9 +76,9 @@ _CALLED: Final = re.compile(
 _ASKERS: Final = frozenset(
     """
     user the_user family the_family home household team project
-    nutzer benutzer familie utilisateur famille usuario familia utente famiglia usuário família
+    familie famille familia famiglia família
     """.split()
-)
+) | frozenset(roles.USERS)
 _LABEL: Final = re.compile(r"[_ ]name$")
 # What people are to each other: "sister" says who is meant, "birthday" and "deadline" do not.
 _RELATIONS: Final = frozenset(
@@ -112,6 +112,10 @@ _GROUP: Final = re.compile(
 # Before a group without an owner they say whose it is, or that it is none of anybody's.
 _NOT_OURS: Final = frozenset("his her their your its no other foster step hot these those".split())
 _ONE_NAME: Final = re.compile(r"[^\W\d_a-zà-ÿ][^\W\d_]{1,30}")
+# "Leo und Mia": names alone.
+_LIST: Final = re.compile(
+    rf"{_ONE_NAME.pattern}(?:(?:,| (?:und|et|y|e|and|&)) {_ONE_NAME.pattern}){{1,8}}\.?"
+)
 _MEMBERS: Final = 8  # of a group
 # Before a relation they say that it is another: the "late husband" is no husband.
 _NOT_THAT: Final = frozenset("ex former formerly previous late future step half old first".split())
@@ -151,28 +155,22 @@ def may_describe(question: str) -> bool:
     return _CALLED.search(question) is not None or any(roles.called(question))
 
 
-def members_of(question: str) -> str:
-    """What the members of the groups in a short question are: "son daughter" for "my kids"."""
-    if len(question) > SHORT:
-        return ""
-    groups = (found.group(2).lower() for found in _GROUP.finditer(question) if _is_meant(found))
-    # A fact may have the group itself as its predicate.
-    return " ".join(dict.fromkeys(word for one in groups for word in (*_GROUPS[one], one)))
+def described_as(question: str) -> str:
+    """What those whom a short question describes are called: "son daughter" for "my kids", "wife
+    frau" for "mi mujer".
 
-
-def also_called(question: str) -> str:
-    """What the roles in a short question are called in other languages: "wife frau" for "mi mujer".
-
-    So a fact that says who that is need not be in the language of the question.
+    So each member of a group is found, and a fact that says who somebody is need not be in the
+    language of the question.
     """
     if len(question) > SHORT:
         return ""
-    meant = [english for _, some in roles.called(question) for english in some]
-    own = (one.group(2).casefold().split() for one in _CALLED.finditer(question))
-    kinds = (kind for one in meant for kind in (one, *_GROUPS.get(one, ())))
-    words = [word for one in kinds for word in (one, *roles.words_for(one))]
-    words += (word for some in own for one in some for word in roles.words_for(one))
-    return " ".join(dict.fromkeys(words))
+    groups = [one.group(2).lower() for one in _GROUP.finditer(question) if _is_meant(one)]
+    groups += [word for _, meant in roles.called(question) for word in meant]
+    # A fact may have the group itself as its predicate.
+    words = [word for one in groups for word in (*_GROUPS.get(one, ()), one)]
+    own = [word for one in _CALLED.finditer(question) for word in one.group(2).casefold().split()]
+    foreign = (foreign for word in (*words, *own) for foreign in roles.words_for(word))
+    return " ".join(dict.fromkeys((*words, *foreign)))
 
 
 def _is_meant(group: re.Match[str]) -> bool:
@@ -203,22 +201,22 @@ def by_name(question: str, facts: Iterable[Known]) -> str | None:
     put = _GROUP.sub(lambda group: _all_of(group, named), question)
     put = _CALLED.sub(lambda called: _called(called, people), put)
     for found, meant in reversed([*roles.called(put)]):
-        if names := _of_roles(meant, named, people):
+        if names := _of_roles(meant, named):
             put = put[: found.start()] + " and ".join(names) + put[found.end() :]
     return None if put == question else put
 
 
-def _of_roles(
-    meant: Collection[str],
-    named: Mapping[str, Collection[str]],
-    people: Mapping[str, str | None],
-) -> list[str]:
+def _of_roles(meant: Collection[str], named: Mapping[str, Collection[str]]) -> list[str]:
     """The names of who has a role, by the English words for it; of a group all."""
-    some = (known for one in meant if (known := people.get(one)))
-    members = (
+    members = {
         name for one in meant for kind in _GROUPS.get(one, ()) for name in named.get(kind, ())
-    )
-    return sorted({*some, *members})[:_MEMBERS]
+    }
+    if members:
+        return sorted(members)[:_MEMBERS]
+    # "Chef" is boss and manager: where these are two people, nobody is meant.
+    names = {name for one in meant for name in named.get(one, ())}
+    person = _one_person(names) if names else None
+    return [] if person is None else [person]
 
 
 def _one_person(names: Collection[str]) -> str | None:
@@ -258,16 +256,18 @@ def _said_of(fact: Known) -> Iterator[tuple[str, str]]:
     is_asker = subject.casefold().replace(" ", "_") in _ASKERS
     relation = _LABEL.sub("", fact.predicate.strip().casefold().replace("_", " "))
     name = _SAYS_NAME.search(content) or _BEGINS_WITH_NAME.search(content)
-    meant = roles.in_english(relation)
+    # "Partner" is German, too: what is English is that alone.
+    meant = () if relation in _RELATIONS else roles.predicate_means(relation, content)
+    group = next((one for one in (relation, *meant) if one in _GROUPS), None)
     is_relation = meant or relation.rpartition(" ")[2] in _RELATIONS
-    if is_relation and name is not None and _is_name(name.group(1)):
+    if is_relation and not group and name is not None and _is_name(name.group(1)):
         owners = [""] if is_asker else _names_of(subject)
         for what in meant or _in_short(relation):
             yield from ((owner + what, name.group(1)) for owner in owners)
-    group = next((one for one in (relation, *meant) if one in _GROUPS), None)
     if is_asker and group:  # "Two kids: Leo (8) and Mia (6)"
         # "Zwei Kinder: Leo und Mia": other nouns have capitals as well.
-        listed = content if relation in _GROUPS else content.partition(":")[2]
+        is_list = relation in _GROUPS or _LIST.fullmatch(content)
+        listed = content if is_list else content.partition(":")[2]
         names = (one.group() for one in _ONE_NAME.finditer(listed))
         yield from ((_GROUPS[group][0], one) for one in names if _is_name(one))
     if not is_asker and len(subject) <= _LONGEST_NAME:

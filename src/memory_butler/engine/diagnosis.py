@@ -84,20 +84,17 @@ async def diagnose(
             findings += await check(settings)
         except MemoryButlerError as error:
             findings.append(Finding(name, "failed", str(error)))
-        except OSError as error:
-            findings.append(unreadable(name, error))
         except Exception as error:
-            said = f"the check failed with {type(error).__name__}"
-            findings.append(Finding(name, "failed", said, _UNUSUAL))
+            findings.append(broken(name, error))
     return findings
 
 
-def unreadable(name: str, error: OSError) -> Finding:
-    """What is told of a check that a file or folder kept from us has broken."""
-    if error.errno not in OUT_OF_REACH or not error.filename:
-        return Finding(name, "failed", f"the check failed with {type(error).__name__}", _UNUSUAL)
-    said = f"cannot read {error.filename}: {error.strerror}"
-    return Finding(name, "failed", said, "change its owner or its rights")
+def broken(name: str, error: Exception) -> Finding:
+    """The finding of a check that could not end, such as for a folder that it may not read."""
+    if isinstance(error, OSError) and error.filename and error.errno in OUT_OF_REACH:
+        said = f"cannot read {error.filename}: {error.strerror}"
+        return Finding(name, "failed", said, "change its owner or its rights")
+    return Finding(name, "failed", f"the check failed with {type(error).__name__}", _UNUSUAL)
 
 
 def healthy(findings: list[Finding]) -> bool:

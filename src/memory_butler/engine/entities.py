@@ -190,8 +190,8 @@ async def merge_entities(
     `expected_revision` is that of a preview: the merge then does what it showed, or nothing.
 
     Returns:
-        The counts of the merge, as the event has them; and where facts were `superseded`, their
-        rows as they were.
+        The counts of the merge, as the event has them; and the rows of the facts that it
+        `superseded`, as they were.
 
     Raises:
         InvalidInput: the ids are equal, one is unknown, or one was merged away already.
@@ -240,8 +240,8 @@ async def merge_entities(
         }
         await events.record(tx, principal.actor, [("entity_merge", payload)], now)
         losers = {conflict.loser_id for conflict in plan.conflicts}
-        lost = [row for row in found if row["id"] in losers]
-        return payload | ({"superseded": lost} if lost else {})
+        superseded = [row for row in found if row["id"] in losers]
+        return payload | {"superseded": superseded}
 
 
 async def _move_facts(

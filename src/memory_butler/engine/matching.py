@@ -29,11 +29,10 @@ from memory_butler.domain.persons import (
     SHORT,
     Known,
     about_user,
-    also_called,
     asks_all_of_user,
     by_name,
+    described_as,
     may_describe,
-    members_of,
 )
 from memory_butler.domain.relevance import (
     ENOUGH_WORDS,
@@ -312,8 +311,7 @@ async def _put_by_name(
     if asked.mode != "deep" or "fact" not in types:
         return None
     ids = list(worded_best) if may_describe(asked.text) else []
-    described = f"{members_of(asked.text)} {also_called(asked.text)}".strip()
-    if described and not tx.past:
+    if (described := described_as(asked.text)) and not tx.past:
         some = await worded(tx, asked.wanted(["fact"]), described, deep=True)
         ids += [row["id"] for row in some[:DESCRIBING]]
     rows = await facts.many(tx, ids) if ids else []

@@ -22,8 +22,8 @@ from memory_butler.engine.memory import Memory
 from memory_butler.operations.lean import fields, number
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
-    TOLD_CHARS,
     AsOf,
+    BriefFact,
     Fact,
     Input,
     KnownAt,
@@ -34,12 +34,11 @@ from memory_butler.operations.views import (
     Revised,
     Rounded,
     ShownTrust,
-    beginning,
 )
 from memory_butler.store.rows import Row
 
 # Of what a merge superseded.
-_MOST_LOST: Final = 20
+_MOST_SHOWN: Final = 20
 
 
 class _OfTenant(Input):
@@ -271,14 +270,6 @@ class MergeInput(_OfTenant):
     )
 
 
-class LostFact(Output):
-    """A fact that another one of its predicate took the place of."""
-
-    id: UUID
-    predicate: str
-    content: str = Field(description=f"{TOLD_CHARS} characters of it at most.")
-
-
 class MergeOutput(Output):
     """What a merge moved to the entity that stays."""
 
@@ -287,10 +278,10 @@ class MergeOutput(Output):
     facts_repointed: int
     facts_superseded: int
     aliases_added: int
-    superseded: list[LostFact] | None = Field(
+    superseded: list[BriefFact] | None = Field(
         None,
         description=(
-            f"What these said, {_MOST_LOST} at most. Where one is true besides, store it again "
+            f"What these said, {_MOST_SHOWN} at most. Where one is true besides, store it again "
             "under a predicate of its own."
         ),
     )
@@ -305,11 +296,11 @@ async def _merge(memory: Memory, principal: Principal, given: MergeInput) -> Mer
         given.target_entity_id,
         expected_revision=given.expected_revision,
     )
-    lost = [
-        {"id": row["id"], "predicate": row["predicate"], "content": beginning(row["content"])}
-        for row in merged.get("superseded", ())[:_MOST_LOST]
+    superseded = [
+        BriefFact.of(row["id"], row["predicate"], row["content"])
+        for row in merged["superseded"][:_MOST_SHOWN]
     ]
-    return MergeOutput.model_validate(merged | {"superseded": lost or None})
+    return MergeOutput.model_validate(merged | {"superseded": superseded or None})
 
 
 MERGE = Operation(

@@ -24,6 +24,7 @@ from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
     TOLD_CHARS,
     AllowSecrets,
+    BriefFact,
     EditedTrust,
     Fact,
     FoundSecrets,
@@ -83,14 +84,6 @@ class LikeFact(Output):
     nearness: Rounded = Field(description="Cosine of the two facts' embeddings.")
 
 
-class RelatedFact(Output):
-    """A known fact of the same subject, about the same matter."""
-
-    id: UUID
-    predicate: str
-    content: str = Field(description=f"{TOLD_CHARS} characters of it at most.")
-
-
 class StoredFact(Output):
     """The new fact, and the one that it replaced."""
 
@@ -111,7 +104,7 @@ class StoredFact(Output):
             "one, or settle the pair with conflict_settle."
         ),
     )
-    related: list[RelatedFact] | None = Field(
+    related: list[BriefFact] | None = Field(
         None,
         description=(
             "Under a new predicate: what else is known of the same, three at most. Forget what no "
@@ -133,10 +126,7 @@ async def _store(memory: Memory, principal: Principal, given: StoreFactInput) ->
         supersedes_id=written.supersedes_id,
         superseded=None if written.superseded is None else beginning(written.superseded),
         alike=[LikeFact.copy_of(one) for one in written.alike],
-        related=[
-            RelatedFact(id=one.id, predicate=one.predicate, content=beginning(one.content))
-            for one in written.related
-        ]
+        related=[BriefFact.of(one.id, one.predicate, one.content) for one in written.related]
         or None,
         secrets=told(kept.new.metadata, unmask=key.command(principal.tenant)),
         unmask_key=key.told,

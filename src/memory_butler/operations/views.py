@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 # After the point: relevance and confidence differ by more where it matters.
 DIGITS: Final = 6
-# Characters of a replaced fact: enough to see whether it was right to replace it.
+# Characters that tell which fact it is, and whether it was right to replace it.
 TOLD_CHARS: Final = 300
 
 # JSON-02 asks for isoformat()'s form ("+00:00"), where pydantic would write "Z".
@@ -197,6 +197,19 @@ class Output(BaseModel):
 def beginning(text: str) -> str:
     """As much of a content as tells which one it is."""
     return text if len(text) <= TOLD_CHARS else f"{text[:TOLD_CHARS]} …"
+
+
+class BriefFact(Output):
+    """A fact beside the one that an answer is about."""
+
+    id: UUID
+    predicate: str
+    content: str = Field(description=f"{TOLD_CHARS} characters of it at most.")
+
+    @classmethod
+    def of(cls, id: UUID, predicate: str, content: str) -> Self:
+        """The fact with as much of its content as tells which one it is."""
+        return cls(id=id, predicate=predicate, content=beginning(content))
 
 
 class Revised(Output):

@@ -23,7 +23,7 @@ export function MergeDialog({ entity, onClose }: MergeDialogProps) {
   const [isTurned, setTurned] = useState(false);
   const change = useChange();
   const [source, target] = isTurned ? [other, entity] : [entity, other];
-  const { preview, isStale, lookAgain } = usePreview(source, target);
+  const { preview, isStale, lookAgain } = usePreview(source, target, change.isPending);
   return (
     <Dialog
       onClose={onClose}
@@ -83,8 +83,10 @@ export function MergeDialog({ entity, onClose }: MergeDialogProps) {
  * What a merge would do, as one has read it: it stays as it was when somebody changes one of the two
  * meanwhile, and `isStale` says so.
  */
-function usePreview(source: Entity | undefined, target: Entity | undefined) {
-  const { data: latest } = useQuery(mergePreview(source?.id, target?.id));
+function usePreview(source: Entity | undefined, target: Entity | undefined, isMerging: boolean) {
+  const asked = mergePreview(source?.id, target?.id);
+  // What is merged has no preview any more.
+  const { data: latest } = useQuery({ ...asked, enabled: asked.enabled === true && !isMerging });
   const [read, setRead] = useState<{ pair: string; preview: Schemas["PreviewOutput"] }>();
   const pair = `${source?.id} ${target?.id}`;
   const preview = read?.pair === pair ? read.preview : undefined;

@@ -71,12 +71,12 @@ def _settings(place: Place) -> "tuple[Settings, str | None]":
 
 def _readable(name: str, check: "Callable[[], list[Finding]]") -> "list[Finding]":
     """What a check finds, or what of the data directory it may not read."""
-    from memory_butler.engine.diagnosis import unreadable
+    from memory_butler.engine.diagnosis import broken
 
     try:
         return check()
     except OSError as error:
-        return [unreadable(name, error)]
+        return [broken(name, error)]
 
 
 def _journals(settings: "Settings") -> "Finding":

@@ -46,13 +46,13 @@ def reporting(*, debug: bool) -> Iterator[None]:
             raise SystemExit(CLOSED_PIPE) from None
         if debug:
             traceback.print_exc()
-        if isinstance(error, OSError) and error.errno in DISK_ERRORS:
-            where = f"{error.filename}: " if error.filename else ""
-            complain(f"error: {where}{error.strerror}")
-            raise SystemExit(BY_CODE["unavailable"].exit_code) from None
-        if isinstance(error, OSError) and error.filename and error.errno in OUT_OF_REACH:
-            complain(f"error: cannot read {error.filename}: {error.strerror}")
-            raise SystemExit(BY_CODE["configuration"].exit_code) from None
+        if isinstance(error, OSError):
+            full, shut = error.errno in DISK_ERRORS, error.errno in OUT_OF_REACH
+            if full or (shut and error.filename):
+                where = f"{error.filename}: " if error.filename else ""
+                complain(f"error: {where}{error.strerror}")
+                code = BY_CODE["unavailable" if full else "configuration"].exit_code
+                raise SystemExit(code) from None
         told = "" if debug else " with what the same command says with --debug"
         complain(
             f"bug: {type(error).__name__} in memory-butler {__version__}; please report it{told}"

@@ -30,7 +30,7 @@ def progress(task: str, unit: str) -> Iterator[Told]:
 
 
 def summed(told: Told, total: int) -> Callable[[int], None]:
-    """What is told of each batch, for `told`, which wants the sum."""
+    """Adds up the sizes of batches, and passes the sum on to `told`."""
     done = 0
 
     def add(count: int) -> None:
