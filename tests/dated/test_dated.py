@@ -65,10 +65,23 @@ def test_a_date_is_read(text: str, days: str) -> None:
     assert _named(text) == days
 
 
+@pytest.mark.parametrize(
+    ("text", "added"),
+    [
+        ("Passport expires on 25/11/2026", "25 November 2026"),
+        ("Dentist on 25/11", "25 November"),
+        ("Oma geb. 24.12.1961", "24 December 1961"),
+        ("Fermé le 11 décembre 2026", "11 December 2026"),
+    ],
+)
+def test_a_date_is_indexed_once_and_with_its_year(text: str, added: str) -> None:
+    assert with_parts(text) == f"{text} {added}"
+
+
 @pytest.mark.parametrize(("text", "days"), sentences.REGULAR)
 def test_what_comes_again_is_on_its_days(text: str, days: str) -> None:
     assert _regular(text) == days
-    assert [*_added(text)] or WEEKDAYS[2] in text.lower()
+    assert [*_added(text)] or any(day in text.lower() for day in WEEKDAYS)
 
 
 @pytest.mark.parametrize(("question", "first", "last"), sentences.ASKED)
@@ -92,13 +105,4 @@ async def test_of_the_held_out_ones_nearly_all_are_read() -> None:
         *[one for one in sentences.HELD_OUT_ASKED if await _asked(one[0]) != one[1:]],
         *(one for one in sentences.HELD_OUT_ROLES if not _is_put(one)),
     ]
-    count = sum(
-        len(some)
-        for some in (
-            sentences.HELD_OUT_DATES,
-            sentences.HELD_OUT_REGULAR,
-            sentences.HELD_OUT_ASKED,
-            sentences.HELD_OUT_ROLES,
-        )
-    )
-    assert len(missed) <= 0.1 * count, f"{len(missed)} of {count}: {missed}"
+    assert len(missed) <= 2, missed

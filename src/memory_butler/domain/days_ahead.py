@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
-from memory_butler.domain.foreign_dates import PLACES
 from memory_butler.domain.relevance import HOW_ONE_DOES, is_question
 from memory_butler.domain.written_dates import (
+    BY_PLACE,
     COUNT,
     LENGTHS,
     LONGEST,
@@ -20,6 +20,7 @@ from memory_butler.domain.written_dates import (
     WEEKDAYS,
     Days,
     around,
+    is_on,
     month_of,
     number,
     number_of_month,
@@ -132,12 +133,10 @@ def _in_month(match: re.Match[str], today: date) -> Days:
 
 def _by_place(match: re.Match[str], today: date) -> Days:
     """The first Wednesday of the month, or of December: the next that is not over."""
-    which, weekday = PLACES.index(match["place"]), WEEKDAYS.index(match["weekday"])
     named = match["month"] and number_of_month(match["month"])
     months = (span("month", today, ahead) for ahead in range(bool(match["next"]), 14))
     some = (month for month in months if named in (None, month.first.month))
-    found = ([day for day in month if day.weekday() == weekday] for month in some)
-    days = (one[-1 if which == len(PLACES) - 1 else which] for one in found)
+    days = (day for one in some for day in one if is_on(day, match["place"], match["weekday"]))
     return Days.of(next(day for day in days if day >= today))
 
 
@@ -171,7 +170,7 @@ _AHEAD: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days]
                 False,
             ),
             (
-                rf"(?P<place>{'|'.join(PLACES)})\s(?P<weekday>{WEEKDAY})\s(?:of|in)\s"
+                rf"{BY_PLACE}\s(?:of|in)\s"
                 rf"(?:(?:the|this|(?P<next>next))\smonth\b|{MONTH})",
                 _by_place,
                 False,

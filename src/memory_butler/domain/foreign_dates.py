@@ -9,12 +9,11 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from memory_butler.domain.text import plain
-from memory_butler.domain.written_dates import MONTHS, WEEKDAYS
-
-_MOST: Final = 40  # dates of one text
+from memory_butler.domain.written_dates import BEFORE, MONTHS, MOST, PLACES, WEEKDAYS, YEAR
 
 
 class _Words(NamedTuple):
@@ -26,8 +25,8 @@ class _Words(NamedTuple):
     months: str
     weekdays: str
     places: str  # first, second, third, fourth, last
-    before: str  # what stands before a date
     every: str  # what stands before a day that comes again
+    article: str  # as `every`, but before a day that does not as well
 
 
 _LANGUAGES: Final = {
@@ -35,43 +34,42 @@ _LANGUAGES: Final = {
         "januar|janner februar|feber marz|maerz|mrz - mai juni juli - - oktober|okt - dezember|dez",
         "montag dienstag mittwoch donnerstag freitag samstag|sonnabend sonntag",
         "erste[rnms]? zweite[rnms]? dritte[rnms]? vierte[rnms]? letzte[rnms]?",
-        "am|den|dem|der|vom|bis|zum|ab|seit",
-        r"jede[nmrs]?|immer\sam",
+        r"jede[nmrs]?",
+        r"immer\sam",
     ),
     "fr": _Words(
         "janvier|janv fevrier|fevr mars avril mai juin juillet|juil aout septembre octobre "
         "novembre decembre|dec",
         "lundi mardi mercredi jeudi vendredi samedi dimanche",
         "premier deuxieme|second troisieme quatrieme dernier",
-        "le|du|au|des",
-        r"chaque|tous\sles|les|le",
+        r"chaque|tous\sles",
+        "les|le",
     ),
     "es": _Words(
         "enero|ene febrero marzo abril|abr mayo junio julio agosto septiembre|setiembre octubre "
         "noviembre diciembre|dic",
         "lunes martes miercoles jueves viernes sabado domingo",
         "primer segundo tercer cuarto ultimo",
-        "el|del|al|dia|desde|hasta",
-        r"cada|todos\slos|los",
+        r"cada|todos\slos",
+        "los",
     ),
     "it": _Words(
         "gennaio|gen febbraio marzo aprile maggio giugno|giu luglio|lug agosto|ago settembre "
         "ottobre|ott novembre dicembre|dic",
         "lunedi martedi mercoledi giovedi venerdi sabato domenica",
         "prim[oa] second[oa] terz[oa] quart[oa] ultim[oa]",
-        r"il|l['’]|del|dell['’]|dal|dall['’]|al|all['’]",
-        r"ogni|tutt[ie]\s(?:i|le)|il|la(?=\sdomenica)",
+        r"ogni|tutt[ie]\s(?:i|le)",
+        r"il|la(?=\sdomenica)",
     ),
     "pt": _Words(
         "janeiro fevereiro|fev marco abril|abr maio junho julho agosto setembro outubro "
         "novembro dezembro|dez",
         "segunda-feira terca-feira quarta-feira quinta-feira sexta-feira sabado domingo",
         "primeir[oa] segund[oa] terceir[oa] quart[oa] ultim[oa]",
-        "dia|ao|em|desde",
-        r"cada|tod[ao]s?(?:\s[ao]s?)?|[aà]s|aos",
+        r"cada|tod[ao]s?(?:\s[ao]s?)?",
+        "as|aos",
     ),
 }
-PLACES: Final = ("first", "second", "third", "fourth", "last")
 
 
 def _table(said: Callable[[_Words], str], english: tuple[str, ...]) -> dict[str, str]:
@@ -105,9 +103,8 @@ _WORD: Final = re.compile(r"[a-z]{3,}")
 _MONTH: Final = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b"
 _ANY_DAY: Final = f"(?:{'|'.join(_WEEKDAYS)})"
 _WEEKDAY: Final = rf"(?P<weekday>{_ANY_DAY})"
-_BEFORE: Final = "|".join(words.before for words in _LANGUAGES.values())
-_EACH: Final = "|".join(words.every for words in _LANGUAGES.values())
-_YEAR: Final = r"(?:19|20)\d\d\b"
+_EVERY: Final = "|".join(words.every for words in _LANGUAGES.values())
+_ARTICLE: Final = "|".join(words.article for words in _LANGUAGES.values())
 
 
 class _Read(NamedTuple):
@@ -123,9 +120,8 @@ def put_into_english(text: str) -> str:
     """A text with its dates and the days that come again in English, the rest as it is."""
     put, at = "", 0
     for one in _reads(text):
-        if one.start >= at:
-            put += text[at : one.start] + one.english
-            at = one.end
+        put += text[at : one.start] + one.english
+        at = one.end
     return put + text[at:]
 
 
@@ -134,17 +130,23 @@ def dates_in_words(text: str) -> Iterator[str]:
     return (one.words for one in _reads(text))
 
 
-def _reads(text: str) -> list[_Read]:
+def _reads(text: str) -> Iterator[_Read]:
+    """What a text has, in its order; no word of it twice."""
     unaccented = plain(text)
     # Most texts have none, and to look for words costs a tenth of what the patterns do.
     if _TELLING.isdisjoint(_WORD.findall(unaccented.lower())):
-        return []
-    return sorted(
+        return
+    reads = (
         one
         for pattern, read in _readers()
-        for match in islice(pattern.finditer(unaccented), _MOST)
+        for match in islice(pattern.finditer(unaccented), MOST)
         if (one := read(match)) is not None and text[one.start : one.end] not in _UNACCENTED
     )
+    at = 0
+    for one in sorted(reads, key=attrgetter("start")):  # of two the first pattern's
+        if one.start >= at:
+            yield one
+            at = one.end
 
 
 def _day(match: re.Match[str]) -> _Read | None:
@@ -189,33 +191,36 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
     """How dates are written, what has more words first. Made by the first text."""
     patterns = (
         (
-            r"\b(?:(?:jede[nmr]?|tous\sles|chaque|cada|ogni|tod[ao])\s)?"
+            rf"\b(?:(?:{_EVERY})\s)?"
             rf"(?P<place>{'|'.join(_PLACES)})\s{_WEEKDAY}"
-            r"\s(?:im|in|des|jede[ns]|del?|du|d['’]|di|do|em)\s?"
-            r"(?:(?P<each>(?:jede[ns]\s|chaque\s|cada\s|ogni\s|todo\s)?(?:monats?|mois|mese|mes))\b"
+            rf"\s(?:im|in|des|del?|du|d['’]|di|do|em|(?={_EVERY}))\s?"
+            rf"(?:(?P<each>(?:(?:{_EVERY})\s)?(?:monats?|mois|mese|mes))\b"
             rf"|{_MONTH})",
             _in_month,
         ),
         (
             rf"(?P<before>(?:^|:\s)(?=\d{{1,2}}\s[a-z]{{3,5}}\.?(?:$|[,;)]|\sa\s\d))"
-            rf"|\b(?:(?:{_BEFORE})\s?|{_ANY_DAY},?\s)(?:de[nm]\s)?"
-            r"(?:\d{1,2}(?:er|[.°º])?\s?(?:-|–|au|bis|al?|ao|ate|all['’])\s?)?)?"
+            rf"|\b(?:(?:{BEFORE})\s?|{_ANY_DAY},?\s)(?:de[nm]\s)?"
+            r"(?:\d{1,2}(?:er|[.°º])?\s?(?:-|–|au|bis|al?|ao|ate|all['’]|et|und|y|e)\s?)?)?"
             rf"(?<![\w/.,:])(?P<day>\d{{1,2}})(?P<nth>er|[.°º])?\s(?P<of>de\s|di\s|d['’])?{_MONTH}"
-            rf"(?P<year>\.?,?(?:\sdel?)?\s{_YEAR})?",
+            rf"(?P<year>\.?,?(?:\sdel?)?\s{YEAR}\b)?",
             _day,
         ),
         (
             r"(?P<before>\b(?:en|im|em|ab|seit|depuis|debut|fin|anfang|mitte|ende"
             r"|mois\sde|mes\sde|mese\sdi)\s)?"
-            rf"\b{_MONTH}(?=(?:\sdel?)?\s{_YEAR})",
+            rf"\b{_MONTH}(?=(?:\sdel?)?\s{YEAR}\b)",
             _month_of_year,
         ),
         # "Los Domingo" and "the Freitags" are families.
         (
-            rf"\b(?!(?-i:L[eo]s\s[A-Z]))(?:{_EACH})\s(?P<other>zweiten\s|deux\s)?"
+            rf"\b(?!(?-i:L[eo]s\s[A-Z]))(?:(?P<every>{_EVERY})|{_ARTICLE})\s"
+            r"(?P<other>zweiten\s|deux\s)?"
             rf"{_ANY_DAY}s?(?:(?:,|\set|\sy|\se|\sund)\s{_ANY_DAY}s?){{0,5}}\b"
-            # "Le lundi" is every Monday, "le lundi 8 mars" and "le lundi suivant" one.
-            r"(?!,?\s\d|\s(?:suivant|dernier|prochain|passe|de\b|d['’]|scors|prossim|seguent|successiv|sant))"
+            # "Le lundi" and "le lundi 18h" are every Monday, "le lundi 8 mars" and "le lundi
+            # suivant" one.
+            r"(?(every)|(?!,?\s\d{1,2}(?!\d|\s?(?:h|:\d|uhr))"
+            r"|\s(?:suivant|dernier|prochain|passe|de\b|d['’]|scors|prossim|seguent|successiv|sant)))"
             rf"|(?:^|(?<=[.;:!?]\s)|\b(?-i:(?=[a-z])))"
             rf"(?P<adverb>{_LANGUAGES['de'].weekdays.replace(' ', '|')})s\b",
             _every,

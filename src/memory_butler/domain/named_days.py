@@ -7,17 +7,20 @@ far apart.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date
 from typing import Final
 
-from memory_butler.domain.foreign_dates import PLACES, put_into_english
+from memory_butler.domain.foreign_dates import put_into_english
 from memory_butler.domain.written_dates import (
+    BY_PLACE,
     MAX_CHARACTERS,
     MONTH,
     MONTHS,
     WEEKDAY,
     WEEKDAYS,
+    YEAR,
     Days,
+    is_on,
     number_of_month,
     stretches,
 )
@@ -39,22 +42,19 @@ _YEARLY: Final = re.compile(
     r"|bursdag|urodz|\bur\.|\b(?:every|each) year\b|\byearly\b",
     re.IGNORECASE,
 )
-# "Every other Tuesday", "every Tuesday and Friday", "Tuesdays"; "on Tuesday" may be over. "Los"
-# with a capital begins a name.
+# "Every other Tuesday", "every Tuesday and Friday", "Tuesdays"; "on Tuesday" may be over.
 _AND: Final = r"(?:,\s?(?:and\s|und\s)?|\s(?:and|or|&|und|oder|et|y|e|en|och|og)\s)"
 _WEEKLY: Final = re.compile(
-    r"\b(?:every|each|weekly\son|weekly|jede[nmrs]?|immer\sam|tous\sles|chaque|cada|todos\slos"
-    r"|(?-i:los)|ogni|tutti\si|tod[ao]s?\s[ao]s?|elke|iedere|varje|varannan|hver)"
-    r"\s(?:other\s|second\s|2nd\s|zweiten\s|andere\s)?"
+    r"\b(?:every|each|weekly\son|weekly|elke|iedere|varje|varannan|hver)"
+    r"\s(?:other\s|second\s|2nd\s|andere\s)?"
     rf"{WEEKDAY}s?\b(?:{_AND}{WEEKDAY}s?\b){{0,5}}"
     rf"|\b{WEEKDAY}s\b(?!\sago)(?:{_AND}{WEEKDAY}s\b){{0,5}}",
     re.IGNORECASE,
 )
 # "The first Wednesday of the month"; "every second Tuesday" is every other.
 _MONTHLY: Final = re.compile(
-    rf"\b(?P<place>{'|'.join(PLACES)}|1st|2nd|3rd|4th)\s(?P<weekday>{WEEKDAY})"
-    r"\s(?:of|in)\s(?:the|each|every|a)\smonth\b"
-    rf"|\bevery\s(?P<each>first|third|fourth|last|1st|3rd|4th)\s(?P<day>{WEEKDAY})\b",
+    rf"\b(?P<every>every\s(?!second|2nd))?{BY_PLACE}"
+    r"(?(every)|\s(?:of|in)\s(?:the|each|every|a)\smonth\b)",
     re.IGNORECASE,
 )
 _A_WEEKDAY: Final = re.compile(WEEKDAY, re.IGNORECASE)
@@ -65,7 +65,7 @@ _NO_LONGER: Final = re.compile(
     r"|ikke længere)\b",
     re.IGNORECASE,
 )
-_OF_MONTH: Final = re.compile(rf"\b{MONTH},?\s(?P<year>(?:19|20)\d\d)\b", re.IGNORECASE)
+_OF_MONTH: Final = re.compile(rf"\b{MONTH},?\s(?P<year>{YEAR})\b", re.IGNORECASE)
 
 
 def sought(days: Days, calendar: Mapping[str, str]) -> str:
@@ -193,24 +193,10 @@ def is_regular_on(days: Days, text: str) -> bool:
     """Whether a text is about what happens every week, or once a month, on one of these days."""
     if _NO_LONGER.search(text):
         return False
-    if any(_is_on(day, *_place_of(one)) for one in _MONTHLY.finditer(text) for day in days):
+    monthly = [(one["place"], one["weekday"]) for one in _MONTHLY.finditer(text)]
+    if any(is_on(day, *one) for one in monthly for day in days):
         return True
     weekdays = {WEEKDAYS[day.weekday()] for day in days}
     weekly = _WEEKLY.finditer(_MONTHLY.sub("", text))
     said = (name for one in weekly for name in _A_WEEKDAY.findall(one.group()))
     return any(name.lower() in weekdays for name in said)
-
-
-def _place_of(monthly: re.Match[str]) -> tuple[int, str]:
-    """Which place in the month, from 0; -1 is the last; and which day of the week."""
-    place = (monthly["place"] or monthly["each"]).lower()
-    number = int(place[0]) - 1 if place[0].isdigit() else PLACES.index(place)
-    return (-1 if place == PLACES[-1] else number), (monthly["weekday"] or monthly["day"]).lower()
-
-
-def _is_on(day: date, place: int, weekday: str) -> bool:
-    if WEEKDAYS[day.weekday()] != weekday:
-        return False
-    return (
-        (day + timedelta(days=7)).month != day.month if place < 0 else (day.day - 1) // 7 == place
-    )

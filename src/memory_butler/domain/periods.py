@@ -18,6 +18,7 @@ from memory_butler.domain.written_dates import (
     MONTH,
     WEEKDAY,
     WEEKDAYS,
+    YEAR,
     Days,
     around,
     month_of,
@@ -32,7 +33,7 @@ from memory_butler.domain.written_dates import (
 _SINCE: Final = (
     r"(?:in|during|of|since|from|until|by|around|last|this)\s+(?:early\s+|late\s+|mid\s*)?"
 )
-_YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
+_YEAR: Final = rf"(?P<year>{YEAR})"
 
 
 @dataclass(frozen=True, slots=True)

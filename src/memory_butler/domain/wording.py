@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final
 
 from memory_butler.domain.foreign_dates import dates_in_words
-from memory_butler.domain.written_dates import MONTHS, in_figures
+from memory_butler.domain.written_dates import MONTHS, YEAR, Written, dates_with_slashes
 
 # White space to `preprocess_text`, which leaves none: so no text can bring a mark of its own.
 MARK: Final = "\x1f"
@@ -67,7 +67,7 @@ _ISO_DATE: Final = re.compile(
 )
 _DOTTED_DATE: Final = re.compile(
     r"(?<![\w.])(?P<day>0?[1-9]|[12]\d|3[01])\.(?P<month>0?[1-9]|1[0-2])\."
-    r"(?P<year>(?:19|20)\d\d)?(?!\.?\w)"
+    rf"(?P<year>{YEAR})?(?!\.?\w)"
 )
 
 
@@ -83,7 +83,7 @@ def with_parts(text: str) -> str:
     added = (part for one in _UNSPACED.findall(read) for part in _parts(one.rstrip(".:!?")))
     dates = (
         *(_in_words(one) for form in (_ISO_DATE, _DOTTED_DATE) for one in form.finditer(read)),
-        *(f"{one.day} {MONTHS[one.month - 1].capitalize()}" for one in in_figures(read)),
+        *map(_said, dates_with_slashes(read)),
         *dates_in_words(read),
     )
     # PostgreSQL's parser reads a negative number here.
@@ -98,8 +98,12 @@ def spelled_dates(text: str) -> str:
 
 
 def _in_words(date: re.Match[str]) -> str:
-    month = MONTHS[int(date["month"]) - 1].capitalize()
-    return f"{int(date['day'])} {month} {date['year'] or ''}".rstrip()
+    year = None if date["year"] is None else int(date["year"])
+    return _said(Written(year, int(date["month"]), int(date["day"])))
+
+
+def _said(day: Written) -> str:
+    return f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year or ''}".rstrip()
 
 
 def _parts(token: str) -> Iterator[str]:

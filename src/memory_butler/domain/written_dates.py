@@ -1,7 +1,8 @@
 """Dates as people write them, in questions and in what memory knows: "3-9 May", "28 Dec to 3 Jan".
 
-In English and in figures. `inference/dates.py` puts the dates of a question in another language
-into English, and tells what that language calls months and weekdays.
+In English and in figures. `foreign_dates.py` puts the dates of a text in five other languages into
+English; `inference/dates.py` those of a question in many more, and tells what its language calls
+months and weekdays.
 """
 
 import re
@@ -16,6 +17,7 @@ MONTHS: Final = (
     "january february march april may june july august september october november december".split()
 )
 WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+PLACES: Final = ("first", "second", "third", "fourth", "last")  # in a month
 NUMBERS: Final = dict(
     zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
 ) | {"a": 1, "an": 1}
@@ -24,21 +26,29 @@ LENGTHS: Final = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "year": 365
 
 MAX_CHARACTERS: Final = 2_000  # of a text; a longer question is a prompt, and names many times
 LONGEST: Final = 190  # days; what lasts longer says little of any of them
-_MOST: Final = 40  # dates of one text
+MOST: Final = 40  # dates of one text
 
 # Parts of patterns.
 MONTH: Final = rf"(?P<month>{'|'.join(f'{name}|{name[:3]}' for name in MONTHS)}|sept)\b\.?"
 WEEKDAY: Final = f"(?:{'|'.join(WEEKDAYS)})"
+# What stands before a date in languages that have the day first.
+BEFORE: Final = (
+    "am|den|dem|der|vom|bis|zum|ab|seit|le|du|au|des|el|del|al|d[ií]a|desde|hasta"
+    r"|il|l['’]|dell['’]|dal|dall['’]|all['’]|ao|em"
+)
+YEAR: Final = r"(?:19|20)\d\d"
+BY_PLACE: Final = rf"(?P<place>{'|'.join(PLACES)}|1st|2nd|3rd|4th)\s(?P<weekday>{WEEKDAY})\b"
 COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})"
 # "To" in the languages whose dates are read, with the article that follows it.
 _TO: Final = (
     r"(?:\s?[–—-]\s?|\sall['’]|\s(?:to|until|till|through|thru|up\sto|bis|bis\szum|au|jusqu['’]au|al?|hasta|até|ao"
     r"|fino\sal?|tot|tot\sen\smet|t/m|til)\s(?:the\s|de[nmr]\s|el\s|le\s|o\s)?)"
 )
+_AND: Final = r"\s(?:and|und|et|y|e|&)\s(?:the\s|de[mn]\s|el\s|le\s|il\s|o\s)?"
 _NTH: Final = r"(?:st|nd|rd|th|er|[º°]|\.)?"
-_YEAR: Final = r"(?:,?\s(?P<year>(?:19|20)\d\d)\b)?"
+_YEAR: Final = rf"(?:,?\s(?P<year>{YEAR})\b)?"
 _DAY_FIRST: Final = re.compile(
-    rf"\b(?:(?P<from>\d{{1,2}}){_NTH}{_TO})?(?P<day>\d{{1,2}}){_NTH}"
+    rf"\b(?:(?P<from>\d{{1,2}}){_NTH}(?:{_TO}|(?P<apart>{_AND})))?(?P<day>\d{{1,2}}){_NTH}"
     rf"\s(?:(?:of|de|di)\s)?{MONTH}(?:\sde(?=\s\d))?{_YEAR}",
     re.IGNORECASE,
 )
@@ -57,10 +67,9 @@ _IN_FIGURES: Final = (
 # "25/11/2026", "on 12/11", "el 12/11": after an English word the month may come first. Without a
 # year it is one only after such a word or a weekday: "7/10" is a grade. "On 24/7" is always.
 _WITH_SLASHES: Final = re.compile(
-    r"(?:\b(?:(?P<day_first>le|du|au|el|del|dia|il|dal|al|em|am|bis|vom|zum|den|dem)|(?P<on>on|until"
-    rf"|till|before|due|from|{WEEKDAY},?))\s)?"
-    r"(?<![\w/.,-])(?P<one>\d{1,2})/(?P<two>\d{1,2})(?:/(?P<year>(?:19|20)\d\d))?"
-    r"(?![\w/%]|\s(?:of|de|des|du|von)\b)",
+    rf"(?:\b(?:(?P<day_first>{BEFORE})\s?|(?P<on>on|until|till|before|due|from|{WEEKDAY},?)\s))?"
+    rf"(?<![\w/.,-])(?P<one>\d{{1,2}})/(?P<two>\d{{1,2}})(?:/(?P<year>{YEAR}))?"
+    r"(?![\w/%]|\s(?:of|de|des|du|von|jahre?n?|stunden?)\b)",
     re.IGNORECASE,
 )
 _SLASH: Final = re.compile(r"\d/\d")
@@ -127,6 +136,17 @@ def around(count: int, unit: str, today: date) -> Days:
     return Days(middle - timedelta(days=half), middle + timedelta(days=half))
 
 
+def is_on(day: date, place: str, weekday: str) -> bool:
+    """Whether a day is the "first" (or "1st") "monday" of its month."""
+    if WEEKDAYS[day.weekday()] != weekday.lower():
+        return False
+    place = place.lower()
+    if place == PLACES[-1]:
+        return (day + timedelta(days=7)).month != day.month
+    number = int(place[0]) if place[0].isdigit() else PLACES.index(place) + 1
+    return (day.day - 1) // 7 + 1 == number
+
+
 class Written(NamedTuple):
     """A day as a text names it: without a year, one of each year."""
 
@@ -169,12 +189,12 @@ def stretches(text: str, *, asked: bool = False, month_first: bool = False) -> l
     """
     text = between_as_to(text[:MAX_CHARACTERS])
     found: list[tuple[tuple[int, int], list[Stretch]]] = [
-        (match.span(), [_read(match)])
+        (match.span(), _read(match, asked=asked))
         for pattern in (_DAY_FIRST, _MONTH_FIRST, *_IN_FIGURES)
-        for match in islice(pattern.finditer(text), _MOST)
+        for match in islice(pattern.finditer(text), MOST)
         if not (asked and _is_verb(match))
     ]
-    for match in islice(_WITH_SLASHES.finditer(text), _MOST):
+    for match in islice(_WITH_SLASHES.finditer(text), MOST):
         if days := _with_slashes(match):
             some = days[-1:] if month_first else days[:1] if asked else days
             found.append((match.span(), [Stretch(day, day) for day in some]))
@@ -189,11 +209,9 @@ def stretches(text: str, *, asked: bool = False, month_first: bool = False) -> l
     return sorted(named, key=lambda one: one.start == one.end) if asked else named
 
 
-def in_figures(text: str) -> Iterator[Written]:
+def dates_with_slashes(text: str) -> Iterator[Written]:
     """Each day that a date with slashes may mean: "on 12/11" two."""
-    return (
-        day for one in islice(_WITH_SLASHES.finditer(text), _MOST) for day in _with_slashes(one)
-    )
+    return (day for one in islice(_WITH_SLASHES.finditer(text), MOST) for day in _with_slashes(one))
 
 
 def _with_slashes(match: re.Match[str]) -> list[Written]:
@@ -217,15 +235,20 @@ def _is_verb(match: re.Match[str]) -> bool:
     return not (match["nth"] or match["year"] or _BEFORE_A_DATE.search(before))
 
 
-def _read(match: re.Match[str]) -> Stretch:
-    """Of "3-9 May" both days, of "3 May" the same twice."""
+def _read(match: re.Match[str], *, asked: bool) -> list[Stretch]:
+    """Of "3-9 May" both days, of "3 May" the same twice.
+
+    "3 and 9 May" are two, in a question what lies between as well: it is about one stretch.
+    """
     said = match.groupdict()
     year = None if said["year"] is None else int(said["year"])
     month, day = number_of_month(said["month"]), int(said["day"])
     first, last = int(said.get("from") or day), int(said.get("until") or day)
     if not 1 <= first <= day <= last:
         first = last = day
-    return Stretch(Written(year, month, first), Written(year, month, last))
+    start, end = Written(year, month, first), Written(year, month, last)
+    is_apart = said.get("apart") and not asked
+    return [Stretch(start, start), Stretch(end, end)] if is_apart else [Stretch(start, end)]
 
 
 def _day_of(year: int, month: int, day: int) -> date | None:

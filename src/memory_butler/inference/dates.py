@@ -32,7 +32,6 @@ _CORRECTED: Final = tuple(
         (r"(?<!\d)0 (week|month|year) ago\b", r"this \1"),
         (r"\bpasado tomorrow\b", "the day after tomorrow"),
         (r"\bdopotomorrow\b|\bdopodomani\b", "the day after tomorrow"),
-        (r"\bprossim[ao] (week|month)\b", r"next \1"),
         (
             rf"\b({_WEEKDAYS}|week|month)"
             r" (?:prochaine?|que viene|proximo|próximo|que vem|prossim[ao])\b"
