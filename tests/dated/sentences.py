@@ -93,6 +93,14 @@ NO_DATES: Final = (
     "Rendez-vous le lundi 8 à 10h",
     "Seit 3/4 Jahr kein Zucker",
     "Ana gana el 3 out of 5",
+    "On mange du poisson le vendredi saint",
+    "Crêpes le mardi gras",
+    "Ouvert tous les jours sauf le lundi",
+    "Le contrat a été signé le lundi avant Noël",
+    "Reduce the sugar from 3/4 cup to 1/2 cup",
+    "Tyres before 3/8 inch",
+    "Office on 5/7 Smith Road",
+    "Moved from 9/10 to 10/10 in maths",
 )
 
 # Of no day that is asked about.

@@ -78,6 +78,28 @@ def test_a_date_is_indexed_once_and_with_its_year(text: str, added: str) -> None
     assert with_parts(text) == f"{text} {added}"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Vacances du 3/4 au 10/4",
+        "Vacaciones del 3/4 al 10/4",
+        "Urlaub vom 3/4 bis 10/4",
+        "Away from 03/04/2027 until 10/04/2027",
+    ],
+)
+def test_a_stretch_with_slashes_counts_on_each_of_its_days(text: str) -> None:
+    assert "2027-04-07" in _named(text).split()
+
+
+def test_old_letters_are_no_date() -> None:
+    assert _named("Written on 12 ſeptember 1789") in ("", "2027-09-12")
+
+
+@pytest.mark.parametrize("text", ["Il ne travaille pas le vendredi", "Il n'est pas là le lundi"])
+def test_what_does_not_happen_is_no_day_of_the_week(text: str) -> None:
+    assert _regular(text) == ""
+
+
 @pytest.mark.parametrize(("text", "days"), sentences.REGULAR)
 def test_what_comes_again_is_on_its_days(text: str, days: str) -> None:
     assert _regular(text) == days

@@ -214,13 +214,16 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
         ),
         # "Los Domingo" and "the Freitags" are families.
         (
-            rf"\b(?!(?-i:L[eo]s\s[A-Z]))(?:(?P<every>{_EVERY})|{_ARTICLE})\s"
+            # Not "tous les jours sauf le lundi".
+            r"\b(?<!sauf\s)(?<!excepte\s)(?<!excepto\s)(?<!salvo\s)(?<!tranne\s)"
+            rf"(?!(?-i:L[eo]s\s[A-Z]))(?:(?P<every>{_EVERY})|{_ARTICLE})\s"
             r"(?P<other>zweiten\s|deux\s)?"
             rf"{_ANY_DAY}s?(?:(?:,|\set|\sy|\se|\sund)\s{_ANY_DAY}s?){{0,5}}\b"
-            # "Le lundi" and "le lundi 18h" are every Monday, "le lundi 8 mars" and "le lundi
-            # suivant" one.
+            # "Le lundi" and "le lundi 18h" are every Monday, "le lundi 8 mars", "le lundi suivant"
+            # and "le mardi gras" one.
             r"(?(every)|(?!,?\s\d{1,2}(?!\d|\s?(?:h|:\d|uhr))"
-            r"|\s(?:suivant|dernier|prochain|passe|de\b|d['’]|scors|prossim|seguent|successiv|sant)))"
+            r"|\s(?:suivant|dernier|prochain|passe|de\b|d['’]|des\b|scors|prossim|seguent"
+            r"|successiv|sant|saint|gras|precedent|avant|apres|dopo|prima)))"
             rf"|(?:^|(?<=[.;:!?]\s)|\b(?-i:(?=[a-z])))"
             rf"(?P<adverb>{_LANGUAGES['de'].weekdays.replace(' ', '|')})s\b",
             _every,

@@ -60,7 +60,7 @@ _MONTHLY: Final = re.compile(
 _A_WEEKDAY: Final = re.compile(WEEKDAY, re.IGNORECASE)
 _NO_LONGER: Final = re.compile(
     r"\b(?:no longer|not any ?more|used to|stopped|quit|never|closed|no \w+ (?:every|each|on)"
-    r"|as a (?:child|kid)|nicht mehr|kein\w*|nie|früher|ne \w+ plus|n['’]\w+ plus|jamais|ya no"
+    r"|as a (?:child|kid)|nicht mehr|kein\w*|nie|früher|(?:ne |n['’])\w+ (?:plus|pas)|jamais|ya no"
     r"|nunca|non più|mai più|não|niet meer|nooit|geen|inte längre|aldrig|ikke lenger"
     r"|ikke længere)\b",
     re.IGNORECASE,

@@ -65,11 +65,13 @@ _IN_FIGURES: Final = (
     ),
 )
 # "25/11/2026", "on 12/11", "el 12/11": after an English word the month may come first. Without a
-# year it is one only after such a word or a weekday: "7/10" is a grade. "On 24/7" is always.
+# year it is one only after such a word or a weekday: "7/10" is a grade, "from 3/4 cup to 1/2" are
+# amounts, "5/7 Smith Road" is an address. "On 24/7" is always.
 _WITH_SLASHES: Final = re.compile(
-    rf"(?:\b(?:(?P<day_first>{BEFORE})\s?|(?P<on>on|until|till|before|due|from|{WEEKDAY},?)\s))?"
+    rf"(?:\b(?:(?P<day_first>{BEFORE})\s?|(?P<on>on|until|till|due|{WEEKDAY},?)\s))?"
     rf"(?<![\w/.,-])(?P<one>\d{{1,2}})/(?P<two>\d{{1,2}})(?:/(?P<year>{YEAR}))?"
-    r"(?![\w/%]|\s(?:of|de|des|du|von|jahre?n?|stunden?)\b)",
+    r"(?![\w/%]|\s(?:of|de|des|du|von|jahre?n?|stunden?|cups?|inch(?:es)?|tsp|tbsp|time|months?"
+    r"|\w{2,20}\s(?:road|rd|street|st|avenue|ave|lane))\b)",
     re.IGNORECASE,
 )
 _SLASH: Final = re.compile(r"\d/\d")
@@ -197,7 +199,9 @@ def stretches(text: str, *, asked: bool = False, month_first: bool = False) -> l
     for match in islice(_WITH_SLASHES.finditer(text), MOST):
         if days := _with_slashes(match):
             some = days[-1:] if month_first else days[:1] if asked else days
-            found.append((match.span(), [Stretch(day, day) for day in some]))
+            # Without the word before it, which may join it to another: "du 3/4 au 10/4".
+            place = match.start("one"), match.end()
+            found.append((place, [Stretch(day, day) for day in some]))
     named: list[Stretch] = []
     end, former = 0, list[Stretch]()
     lasts = _MOVED.search(text) is None
