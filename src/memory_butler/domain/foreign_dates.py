@@ -11,10 +11,11 @@ from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
 
-from memory_butler.domain.text import plain
+from memory_butler.domain.text import composed, plain
 from memory_butler.domain.written_dates import MONTHS, WEEKDAYS
 
 _MOST: Final = 40  # dates of one text
+_READ: Final = 8_000  # characters of a memory, to find it by its dates
 
 
 class _Words(NamedTuple):
@@ -121,6 +122,7 @@ class _Read(NamedTuple):
 
 def put_into_english(text: str) -> str:
     """A text with its dates and the days that come again in English, the rest as it is."""
+    text = composed(text)
     put, at = "", 0
     for one in _reads(text):
         if one.start >= at:
@@ -131,7 +133,7 @@ def put_into_english(text: str) -> str:
 
 def dates_in_words(text: str) -> Iterator[str]:
     """The English words for the dates and the days that come again of a text."""
-    return (one.words for one in _reads(text))
+    return (one.words for one in _reads(composed(text[:_READ])))
 
 
 def _reads(text: str) -> list[_Read]:

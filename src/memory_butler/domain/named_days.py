@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from memory_butler.domain.foreign_dates import PLACES, put_into_english
+from memory_butler.domain.text import plain
 from memory_butler.domain.written_dates import (
     MAX_CHARACTERS,
     MONTH,
@@ -203,7 +204,7 @@ def is_regular_on(days: Days, text: str) -> bool:
 
 def _place_of(monthly: re.Match[str]) -> tuple[int, str]:
     """Which place in the month, from 0; -1 is the last; and which day of the week."""
-    place = (monthly["place"] or monthly["each"]).lower()
+    place = plain(monthly["place"] or monthly["each"]).lower()
     number = int(place[0]) - 1 if place[0].isdigit() else PLACES.index(place)
     return (-1 if place == PLACES[-1] else number), (monthly["weekday"] or monthly["day"]).lower()
 

@@ -12,6 +12,8 @@ from datetime import date, timedelta
 from itertools import islice
 from typing import Final, NamedTuple, Self
 
+from memory_butler.domain.text import plain
+
 MONTHS: Final = (
     "january february march april may june july august september october november december".split()
 )
@@ -243,7 +245,7 @@ def number_of_month(said: str) -> int:
     """The number of a month by its English name, in full or by three letters, or in figures."""
     if said.isdigit():
         return int(said)
-    return next(n for n, name in enumerate(MONTHS, 1) if name.startswith(said[:3].lower()))
+    return next(n for n, name in enumerate(MONTHS, 1) if name.startswith(plain(said[:3]).lower()))
 
 
 def number(said: str) -> int:
