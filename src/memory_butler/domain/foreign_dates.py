@@ -12,10 +12,11 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from memory_butler.domain.text import composed, plain
-from memory_butler.domain.written_dates import MONTHS, WEEKDAYS
+from memory_butler.domain.written_dates import MAX_CHARACTERS, MONTHS, WEEKDAYS
 
 _MOST: Final = 40  # dates of one text
-_READ: Final = 8_000  # characters of a memory, to find it by its dates
+# Characters of a memory, to find it by its dates: what is longer names many, and takes time.
+READ: Final = 8_000
 
 
 class _Words(NamedTuple):
@@ -121,19 +122,22 @@ class _Read(NamedTuple):
 
 
 def put_into_english(text: str) -> str:
-    """A text with its dates and the days that come again in English, the rest as it is."""
-    text = composed(text)
+    """A text with its dates and the days that come again in English, the rest as it is.
+
+    As far as questions are read for dates.
+    """
+    read, rest = composed(text[:MAX_CHARACTERS]), text[MAX_CHARACTERS:]
     put, at = "", 0
-    for one in _reads(text):
+    for one in _reads(read):
         if one.start >= at:
-            put += text[at : one.start] + one.english
+            put += read[at : one.start] + one.english
             at = one.end
-    return put + text[at:]
+    return put + read[at:] + rest
 
 
 def dates_in_words(text: str) -> Iterator[str]:
     """The English words for the dates and the days that come again of a text."""
-    return (one.words for one in _reads(composed(text[:_READ])))
+    return (one.words for one in _reads(composed(text[:READ])))
 
 
 def _reads(text: str) -> list[_Read]:

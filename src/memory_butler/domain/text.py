@@ -19,6 +19,8 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # A pattern that ignores case takes these for "s" and "i", and `str.lower` does not: what such a
 # pattern finds could not be looked up.
 _TAKEN_FOR: Final = str.maketrans("ſıİ", "siI")
+# Of a letter with thousands of accents the normal form takes seconds.
+_APART: Final = re.compile("[^\\W\\d_][\u0300-\u036f]{1,3}")
 
 
 def storable(text: str) -> str:
@@ -42,11 +44,8 @@ def as_matched(text: str) -> str:
 
 
 def composed(text: str) -> str:
-    """`text` with each letter and its accents as one character; macOS writes them apart.
-
-    To be read up to a bound: many accents on one letter take time by their square.
-    """
-    return unicodedata.normalize("NFC", text)
+    """`text` with each letter and its accents as one character; macOS writes them apart."""
+    return _APART.sub(lambda letter: unicodedata.normalize("NFC", letter.group()), text)
 
 
 def one_line(text: str) -> str:
