@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_butler.domain.foreign_dates import put_into_english
 from memory_butler.domain.text import preprocess_text
 from memory_butler.domain.wording import (
     MARK,
@@ -104,6 +105,18 @@ def test_grammar_is_not_what_a_question_tells() -> None:
 def test_what_questions_are_made_of_tells_nothing(words: list[str], left: str) -> None:
     (word,) = telling(words)
     assert left in word
+
+
+def test_of_a_long_text_the_dates_of_its_beginning_are_read() -> None:
+    date, filler = "Il est né le 3 mars. ", "Les enfants jouent. "
+    early = with_parts(filler * 300 + date)
+    assert early.endswith(" 3 March")
+    late = filler * 500 + date
+    assert with_parts(late) == late
+    assert put_into_english(filler * 90 + date).endswith("le 3 March. ")
+    assert put_into_english(late) == late
+    slashes = filler * 500 + "on 12/11"
+    assert with_parts(slashes) == slashes
 
 
 def test_other_letters_stay_and_cjk_goes() -> None:

@@ -79,6 +79,14 @@ async def test_a_period_is_read(question: str, expected: tuple[str, str]) -> Non
         "¿Qué come Julio por la noche?",
         "Quel âge a Avril ?",
         "Kdy má Květen narozeniny?",
+        "¿Quién es Domingo?",
+        "Wer wohnt bei Frau Sonntag?",
+        "Wann kommt der Herr Freitag?",
+        "Was isst Familie Sonntag gern?",
+        # a number
+        "Sept, c'est combien ?",
+        "On fait quoi en sept minutes ?",
+        "Qui part avec les sept enfants ?",
     ],
 )
 async def test_a_question_without_a_date_names_none(question: str) -> None:
@@ -115,6 +123,29 @@ AHEAD = [
     ("Cosa abbiamo domani?", "2026-03-05", "2026-03-05"),
     ("Cosa c'è la prossima settimana?", "2026-03-09", "2026-03-15"),
     ("O que temos amanhã?", "2026-03-05", "2026-03-05"),
+    # with a capital letter, where their language has none
+    ("Qu'est-ce qu'on fait Vendredi ?", "2026-03-06", "2026-03-06"),
+    ("On mange quoi ce Lundi soir ?", "2026-03-09", "2026-03-09"),
+    ("ON FAIT QUOI LUNDI ?", "2026-03-09", "2026-03-09"),
+    ("Qu'est-ce qui est prévu en Avril ?", "2026-04-01", "2026-04-30"),
+    ("Cosa facciamo Sabato?", "2026-03-07", "2026-03-07"),
+    ("Cosa c'è Domenica?", "2026-03-08", "2026-03-08"),
+    ("¿Tengo algo el Lunes?", "2026-03-09", "2026-03-09"),
+    ("¿Qué hay el Domingo?", "2026-03-08", "2026-03-08"),
+    ("¿QUÉ TENEMOS EN JULIO?", "2026-07-01", "2026-07-31"),
+    ("Wat doen we Vrijdag?", "2026-03-06", "2026-03-06"),
+    ("Vad gör vi på Fredag?", "2026-03-06", "2026-03-06"),
+    ("Vad gör vi den 12 Mars?", "2026-03-12", "2026-03-12"),
+    # a month that is spelled as a number
+    ("Qu'est-ce qui est prévu en sept. ?", "2026-09-01", "2026-09-30"),
+    ("Qu'est-ce qui est prévu fin sept ?", "2026-09-01", "2026-09-30"),
+    ("Des rendez-vous sept. ?", "2026-09-01", "2026-09-30"),
+    # after somebody, who is not called so
+    ("Hat meine Frau Freitag frei?", "2026-03-06", "2026-03-06"),
+    ("Hat meine Frau Montag einen Termin?", "2026-03-09", "2026-03-09"),
+    ("Was macht die Familie Samstag?", "2026-03-07", "2026-03-07"),
+    ("Kommt die Tante Sonntag?", "2026-03-08", "2026-03-08"),
+    ("Gehen wir mit der Familie Samstag ins Kino?", "2026-03-07", "2026-03-07"),
 ]
 
 

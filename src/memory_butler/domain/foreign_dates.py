@@ -12,8 +12,19 @@ from itertools import islice
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from memory_butler.domain.text import plain
-from memory_butler.domain.written_dates import BEFORE, MONTHS, MOST, PLACES, WEEKDAYS, YEAR
+from memory_butler.domain.text import composed, plain
+from memory_butler.domain.written_dates import (
+    BEFORE,
+    MAX_CHARACTERS,
+    MONTHS,
+    MOST,
+    PLACES,
+    WEEKDAYS,
+    YEAR,
+)
+
+# Characters of a memory, to find it by its dates: what is longer names many, and takes time.
+READ: Final = 8_000
 
 
 class _Words(NamedTuple):
@@ -117,17 +128,21 @@ class _Read(NamedTuple):
 
 
 def put_into_english(text: str) -> str:
-    """A text with its dates and the days that come again in English, the rest as it is."""
+    """A text with its dates and the days that come again in English, the rest as it is.
+
+    As far as questions are read for dates.
+    """
+    read, rest = composed(text[:MAX_CHARACTERS]), text[MAX_CHARACTERS:]
     put, at = "", 0
-    for one in _reads(text):
-        put += text[at : one.start] + one.english
+    for one in _reads(read):
+        put += read[at : one.start] + one.english
         at = one.end
-    return put + text[at:]
+    return put + read[at:] + rest
 
 
 def dates_in_words(text: str) -> Iterator[str]:
     """The English words for the dates and the days that come again of a text."""
-    return (one.words for one in _reads(text))
+    return (one.words for one in _reads(composed(text[:READ])))
 
 
 def _reads(text: str) -> Iterator[_Read]:

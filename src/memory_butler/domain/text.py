@@ -16,6 +16,11 @@ MASK: Final = "[masked: "
 # A Python string may hold halves of surrogate pairs (a JSON escape such as "\ud800" makes one);
 # UTF-8 cannot, so neither a digest nor PostgreSQL would take it.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+# A pattern that ignores case takes these for "s" and "i", and `str.lower` does not: what such a
+# pattern finds could not be looked up.
+_TAKEN_FOR: Final = str.maketrans("ſıİ", "siI")
+# Of a letter with thousands of accents the normal form takes seconds.
+_APART: Final = re.compile("[^\\W\\d_][\u0300-\u036f]{1,3}")
 
 
 def storable(text: str) -> str:
@@ -27,10 +32,20 @@ def storable(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """`text` without accents, each letter at its place."""
+    """`text` without accents, each letter at its place; "ſ" and "ı" are "s" and "i"."""
     if text.isascii():
         return text
-    return "".join(unicodedata.normalize("NFD", one)[0] for one in text)
+    return "".join(unicodedata.normalize("NFD", one)[0] for one in as_matched(text))
+
+
+def as_matched(text: str) -> str:
+    """`text` with "s" and "i" for the letters that patterns take for these, each at its place."""
+    return text.translate(_TAKEN_FOR)
+
+
+def composed(text: str) -> str:
+    """`text` with each letter and its accents as one character; macOS writes them apart."""
+    return _APART.sub(lambda letter: unicodedata.normalize("NFC", letter.group()), text)
 
 
 def one_line(text: str) -> str:

@@ -13,6 +13,8 @@ from datetime import date, timedelta
 from itertools import islice
 from typing import Final, NamedTuple, Self
 
+from memory_butler.domain.text import plain
+
 MONTHS: Final = (
     "january february march april may june july august september october november december".split()
 )
@@ -140,9 +142,9 @@ def around(count: int, unit: str, today: date) -> Days:
 
 def is_on(day: date, place: str, weekday: str) -> bool:
     """Whether a day is the "first" (or "1st") "monday" of its month."""
-    if WEEKDAYS[day.weekday()] != weekday.lower():
+    if WEEKDAYS[day.weekday()] != plain(weekday).lower():
         return False
-    place = place.lower()
+    place = plain(place).lower()
     if place == PLACES[-1]:
         return (day + timedelta(days=7)).month != day.month
     number = int(place[0]) if place[0].isdigit() else PLACES.index(place) + 1
@@ -270,7 +272,7 @@ def number_of_month(said: str) -> int:
     """The number of a month by its English name, in full or by three letters, or in figures."""
     if said.isdigit():
         return int(said)
-    return next(n for n, name in enumerate(MONTHS, 1) if name.startswith(said[:3].lower()))
+    return next(n for n, name in enumerate(MONTHS, 1) if name.startswith(plain(said[:3]).lower()))
 
 
 def number(said: str) -> int:

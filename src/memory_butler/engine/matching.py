@@ -56,7 +56,7 @@ from memory_butler.domain.relevance import (
 )
 from memory_butler.domain.text import preprocess_search_query
 from memory_butler.domain.trust import Trust, parse_trust
-from memory_butler.domain.wording import telling, with_parts
+from memory_butler.domain.wording import MARK, telling, without_cjk
 from memory_butler.domain.written_dates import Days
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
@@ -204,7 +204,7 @@ async def understood(memory: Memory, tenant: str, asked: Question) -> Question:
 
 async def _understood(asked: Question, spoken: Spoken) -> Question:
     words = await languages.of_question(asked.text, spoken)
-    is_foreign = words != with_parts(asked.text)  # it has a mark, or CJK
+    is_foreign = words.startswith(MARK) or without_cjk(asked.text) != asked.text
     in_deep = asked.mode == "deep" and is_foreign
     dated = await in_english(asked.text, spoken) if in_deep else put_into_english(asked.text)
     calendar = await calendar_of(asked.text, spoken) if in_deep else {}

@@ -63,11 +63,23 @@ _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 # word with one is a name: "su hijo Domingo".
 _CAPITALS: Final = frozenset(("de", "el", "id", "pt"))
 
-# Numbers that are spelled as the short name of a month.
+# Of the days of the week only this is a name as well; months are, in many languages.
+_NAMES: Final = frozenset(("domingo", *MONTHS))
+# After these and after a number it is none: "el Domingo", "en Avril", "den 12 Mars".
+_BEFORE_A_DATE: Final = re.compile(
+    r"(?:\d\.? (?:de )?|\b(?:el|en|em|in|i|début|debut|fin) )$", re.IGNORECASE
+)
+# Numbers that are spelled as the short name of a month: "en sept", "le 3 sept", "sept. ?".
 _NUMBERS: Final = {"fr": frozenset(("sept",))}
-# After such a word comes a name, in languages whose days have a capital letter as well.
+_IN: Final = re.compile(r"\b(?:en|fin|début|debut) $", re.IGNORECASE)
+_ENDS: Final = re.compile(r"\s*(?:[^\w\s]|\d{4}\b|$)")
+_ABBREVIATES: Final = re.compile(r"\.\s*[^\sA-Z]")
+# After such a word comes a name, in languages whose days have a capital letter as well. "Meine
+# Frau" and "die Familie" are called otherwise.
 _TITLES: Final = re.compile(
-    r"\b(?:Frau|Herrn?|Familie|Dr\.|Tante|Onkel|Senhora?|Dona|Dom|Tia|Tio) $"
+    r"(?:\b(?P<whose>(?i:(?:[mds]ein|ihr|unser|eu[re]r?)\w{0,2}|d(?:ie|er|en|em)|eine[rn]?|as?|os?|à"
+    r"|d[ao]|minha|meu|sua|seu|nossa|nosso)) )?\b(?:Frau|Familie|Tante|Onkel|Tia|Tio) $"
+    r"|\b(?:Herrn?|Dr\.|Senhora?|Dona|Dom) $"
 )
 _SHORT: Final = 3  # letters
 # "Die" and "mit" are no Tuesday and no Wednesday, though dateparser takes them for short names of
@@ -156,12 +168,12 @@ def _translated(text: str, spoken: Spoken) -> str:
         try:
             locale = default_loader.get_locale(language)
             _, short = _names(language)
+            # Of names no month and no day; first, while the words before them are there.
+            text = _WORD.sub(lambda word: " " if _is_none(word, language) else word.group(), text)
             text = between_as_to(text)  # "und" is gone afterwards
             text = _ALONE.sub(
                 lambda word: "" if word.group().lower() in short else word.group(), text
             )
-            # Of names no month and no day.
-            text = _WORD.sub(lambda word: " " if _is_none(word, language) else word.group(), text)
             said = _put(locale, text, settings)
             alone = [_put(locale, word, settings).strip() for word in _WORD.findall(text)]
         # Free text in a third party's parser: whatever it stumbles over names no date.
@@ -181,14 +193,22 @@ def _translated(text: str, spoken: Spoken) -> str:
 
 def _is_none(word: re.Match[str], language: str) -> bool:
     """Whether a word is no month and no day, though it may be spelled as one."""
-    said, before = word.group().lower(), word.string[: word.start()]
+    said, before, after = (
+        word.group().lower(),
+        word.string[: word.start()],
+        word.string[word.end() :],
+    )
     if said in _NUMBERS.get(language, ()):
-        return not before.rstrip(" .")[-1:].isdigit()
-    if said not in _names(language)[0]:
+        is_day = before.rstrip(" .")[-1:].isdigit() or _ABBREVIATES.match(after)
+        return not (is_day or (_IN.search(before) and _ENDS.match(after)))
+    english = _names(language)[0].get(said)
+    if english is None:
         return False
-    if _TITLES.search(before):
-        return True
-    return language not in _CAPITALS and _is_name(word)
+    if (title := _TITLES.search(before)) is not None:
+        return title["whose"] is None
+    if language in _CAPITALS or not _NAMES & {said, english} or word.string.isupper():
+        return False
+    return _BEFORE_A_DATE.search(before) is None and _is_name(word)
 
 
 def _is_name(word: re.Match[str]) -> bool:

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Final
 
 from memory_butler.domain.periods import Period
+from memory_butler.domain.text import as_matched
 from memory_butler.journal import english, german
 from memory_butler.journal.clocks import (
     LISTED,
@@ -146,7 +147,7 @@ _LEADS: Final = re.compile(r"\b(?:on|at|by|in|for|until|from|am|um|bis|zum|vor)\
 def undated(text: str, languages: Sequence[str] = ("en",)) -> str:
     """A text without its dates and times of day in English and German, as far as these are among
     `languages`: they do not say what it is about."""
-    searched = text[:MAX_SEARCHED_CHARS]
+    searched = as_matched(text[:MAX_SEARCHED_CHARS])
     spans: list[tuple[int, int]] = []
     for language, days, times in (
         ("en", english.found_in, times_of_day),
@@ -169,7 +170,7 @@ def times_left_out(text: str, due: datetime) -> list[str]:
 
     `due` is local to the user. A span, such as "9:00 to 10:00", is no list.
     """
-    searched = text[:MAX_SEARCHED_CHARS]
+    searched = as_matched(text[:MAX_SEARCHED_CHARS])
     for row in _rows(times_of_day(searched), searched):
         kept = next(
             (one for one in row if (one.hour, one.minute) == (due.hour, due.minute)),
@@ -221,18 +222,18 @@ def window(phrase: str, now: datetime, policy: JournalPolicy) -> Period | None:
 
 def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) -> Found | None:
     """The first date in a text; with `future`, the first that is not past."""
-    languages = policy.languages
+    languages, said = policy.languages, as_matched(text)
     others = [one for one in languages if one not in ("en", "de")]
     try:
         readers: list[Iterator[Found]] = []
         if "en" in languages or not languages:
-            readers.append(_english(text, base))
+            readers.append(_english(said, base))
         if "de" in languages:
             # The day says which language it is, else the time: "um 8 am Bahnhof" is no "8 am".
-            is_german = german.found_in(text) or (
-                german.times_of_day(text) and not any(english.found_in(text))
+            is_german = german.found_in(said) or (
+                german.times_of_day(said) and not any(english.found_in(said))
             )
-            readers.insert(0 if is_german else len(readers), _german(text, base))
+            readers.insert(0 if is_german else len(readers), _german(said, base))
         for found in chain(*readers):
             if not future or found.repeats or _is_after(found.due(), base):
                 return found
