@@ -15,9 +15,12 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.facts import FactKey
 from memory_butler.domain.permanence import DECAY_RATES
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.text import MASK
 from memory_butler.engine.entities import create_entity, merge_entities
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.engine.unmasking import unmask
+from memory_butler.operations.episodes import STORE_EPISODE, StoredEpisode, StoreEpisodeInput
 
 from .store_views import count, event_types, row, states
 
@@ -61,6 +64,35 @@ async def test_an_id_of_the_callers_own_is_stored_once_and_never_for_another_tex
     with pytest.raises(InvalidInput, match="is the id of a memory with another content"):
         await store_episode(memory, principal, "Luna was weighed", "vet", id=fact)
     assert await count(admin, "episodes") == 2
+
+
+async def test_a_masked_episode_that_is_stored_again_stays_and_says_how_to_restore_it(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    async def store(said: str, *, allow_secrets: bool = False) -> StoredEpisode:
+        given = StoreEpisodeInput(
+            content=said, butler="vet", episode_id=id, allow_secrets=allow_secrets
+        )
+        answer = await STORE_EPISODE.handler(memory, principal, given)
+        assert isinstance(answer, StoredEpisode)
+        return answer
+
+    id, secret = uuid4(), "the token is ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    first = await store(secret)
+    assert first.unmask_key is not None
+    for allowed in (False, True):
+        again = await store(secret, allow_secrets=allowed)
+        assert (again.id, again.unmask_key) == (id, None)
+        assert again.secrets is not None
+        assert "Masked before it was stored: 1 × GitHub token." in again.secrets
+        assert "`memory-butler unmask`" in again.secrets
+        assert "allow_secrets" not in again.secrets
+    assert MASK in (await admin.fetchval("SELECT content FROM episodes"))
+    await unmask(memory, principal, first.unmask_key)
+    assert (await store(secret, allow_secrets=True)).secrets is None
+    with pytest.raises(InvalidInput, match="give this one an id of its own"):
+        await store("Luna was weighed", allow_secrets=True)
+    assert await count(admin, "episodes") == 1
 
 
 @pytest.mark.requirement("STO-02", "STO-01", "EMB-05", "EPI-05", "EPI-06", "EPI-13", "EMV-01")

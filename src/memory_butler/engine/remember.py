@@ -9,7 +9,7 @@ from uuid import UUID
 from memory_butler.domain.errors import IntegrityViolation, InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.screening import apart, screened
+from memory_butler.engine.screening import apart, is_masked, screened
 from memory_butler.engine.unmask_keys import UnmaskKey
 from memory_butler.engine.writing import (
     NewMemory,
@@ -31,10 +31,14 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A memory as it was stored, and what storing it did."""
+    """A memory as it was stored, and what storing it did.
+
+    `again`: it was stored already, and something in it is masked still.
+    """
 
     new: NewMemory
     written: Written
+    again: bool = False
 
 
 async def keep(
@@ -58,16 +62,18 @@ async def keep(
             text under an id that is stored already.
         Unavailable: the database is away; nothing was stored.
     """
-    screen = partial(screened, memory, principal, new, allow_secrets=allow_secrets)
-    clean = await apart(screen, new.content)
-    if once and await _is_stored(memory, principal, new, clean):
-        return Kept(new, Written())
+    screen = partial(screened, memory, principal, new)
+    clean = await apart(partial(screen, allow_secrets=allow_secrets), new.content)
+    # The first answer may have asked for the same call again, with `allow_secrets`.
+    masked = await apart(screen, new.content) if once and allow_secrets else clean
+    if once and (kept := await _stored(memory, principal, new, clean, masked)):
+        return kept
     try:
         return Kept(clean, await _store(memory, principal, new, clean, key))
     except IntegrityViolation:
         # The same call, or another one with its id, came first meanwhile.
-        if once and await _is_stored(memory, principal, new, clean):
-            return Kept(new, Written())
+        if once and (kept := await _stored(memory, principal, new, clean, masked)):
+            return kept
         raise
 
 
@@ -104,22 +110,28 @@ store_fact = _storing(new_fact, lambda kept: (kept.new.id, kept.written.supersed
 store_rule = _storing(new_rule, _id)
 
 
-async def _is_stored(
-    memory: Memory, principal: Principal, given: NewMemory, clean: NewMemory
-) -> bool:
-    """Whether it is stored under its id already, as it was given or screened.
+async def _stored(
+    memory: Memory, principal: Principal, given: NewMemory, clean: NewMemory, masked: NewMemory
+) -> Kept | None:
+    """What is stored under its id already, as it was given or screened; None where nothing is.
 
     Raises:
         InvalidInput: what has the id says something else; taken for a retry it would be lost.
     """
     async with transaction(memory.pool, principal.tenant) as tx:
         found = await imports.contents(tx, given.id)
-    if found and not {given.content, clean.content} & set(found):
-        raise InvalidInput(
-            f"{given.id} is the id of a memory with another content; "
-            "give this one an id of its own, or none"
-        )
-    return bool(found)
+    if not found:
+        return None
+    if given.content in found:
+        return Kept(given, Written())
+    if masked.content in found and is_masked(masked.metadata):
+        return Kept(masked, Written(), again=True)
+    if clean.content in found:
+        return Kept(given, Written())
+    raise InvalidInput(
+        f"{given.id} is the id of a memory with another content; "
+        "give this one an id of its own, or none"
+    )
 
 
 async def _store(

@@ -29,6 +29,11 @@ from memory_butler.trust_config import TrustConfig
 NOTE: Final = "secrets"
 # For a model, which would otherwise take it for an error and mend it.
 KEEP_IT: Final = "If the user wants it stored as it was, repeat the call with allow_secrets: true."
+# Where it was stored before: the same id is not stored again.
+STAYS: Final = (
+    "It is stored already, and stays masked. Within an hour of that, `memory-butler unmask` and "
+    "the key of the first answer restore it."
+)
 
 New = TypeVar("New", bound=NewEpisode | NewFact | NewRule)
 Made = TypeVar("Made")

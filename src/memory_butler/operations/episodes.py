@@ -16,7 +16,7 @@ from memory_butler.engine.inputs import MAX_TURN
 from memory_butler.engine.lifecycle.cleanup import clean_up
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import keep
-from memory_butler.engine.screening import told
+from memory_butler.engine.screening import KEEP_IT, STAYS, told
 from memory_butler.engine.unmask_keys import UnmaskKey
 from memory_butler.engine.writing import new_episode
 from memory_butler.operations import explanations
@@ -99,7 +99,11 @@ async def _store(memory: Memory, principal: Principal, given: StoreEpisodeInput)
         once=given.episode_id is not None,
         key=key,
     )
-    found = told(kept.new.metadata, unmask=key.command(principal.tenant))
+    found = told(
+        kept.new.metadata,
+        STAYS if kept.again else KEEP_IT,
+        unmask=key.command(principal.tenant),
+    )
     return StoredEpisode(id=kept.new.id, secrets=found, unmask_key=key.told)
 
 
