@@ -44,8 +44,9 @@ async def test_a_time_that_is_not_set_is_refused(
     with pytest.raises(InvalidInput, match=f"occurred_at .* {said}"):
         await store_episode(memory, principal, "Rex was weighed", "vet", occurred_at=unset)
     for name in ("valid_from", "valid_until"):
+        given: dict[str, Any] = {name: unset}
         with pytest.raises(InvalidInput, match=f"{name} .* {said}"):
-            await store_fact(memory, principal, "Rex", "weight", "31 kg", **{name: unset})
+            await store_fact(memory, principal, "Rex", "weight", "31 kg", **given)
     assert await _nothing_stored(admin)
 
 
