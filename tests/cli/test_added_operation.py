@@ -47,9 +47,9 @@ def _run(installation: Installation, *words: str) -> str:
 def test_an_added_operation_answers_over_rest_and_mcp(url: str) -> None:
     answer = httpx.post(f"{url}/api/memory/greetings", json=_ASKED)
     assert answer.json() == _ANSWER
-    described = httpx.get(f"{url}/api/openapi.json").json()["paths"]["/api/memory/greetings"][
-        "post"
-    ]
+    described = httpx.get(f"{url}/api/openapi.json", timeout=60).json()["paths"][
+        "/api/memory/greetings"
+    ]["post"]
     assert described["operationId"] == "memory_greet"
     call = {"name": "memory_greet", "arguments": _ASKED}
     told = httpx.post(

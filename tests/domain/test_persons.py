@@ -180,6 +180,7 @@ CHILDREN = (
         ("my step-sons", None),
         ("Where do my parents live?", None),  # nobody says who they are
         ("Where is the kid?", None),
+        ("Where do my kidſ live?", None),
     ],
 )
 def test_a_group_is_all_who_belong_to_it(asked: str, put: str | None) -> None:

@@ -231,7 +231,7 @@ def _all_of(group: re.Match[str], named: Mapping[str, Collection[str]]) -> str:
     if not _is_meant(group):
         return group.group()
     whose = _owner(group.group(1) or "")
-    members = (whose + member for member in _GROUPS[group.group(2).lower()])
+    members = (whose + member for member in _GROUPS.get(group.group(2).lower(), ()))
     names = {name for member in members for name in named.get(member, ())}
     names = {
         one for one in names if not any(set(one.split()) < set(more.split()) for more in names)

@@ -76,7 +76,6 @@ _WITH_SLASHES: Final = re.compile(
     r"|\w{2,20}\s(?:road|rd|street|st|avenue|ave|lane))\b)",
     re.IGNORECASE,
 )
-_SLASH: Final = re.compile(r"\d/\d")
 # "It may 3 times fail" names no day, "on May 3" and "May 3rd" do.
 _VERBS: Final = frozenset(("may", "mar", "march"))
 _BEFORE_A_DATE: Final = re.compile(
