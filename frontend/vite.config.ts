@@ -75,14 +75,9 @@ export default defineConfig({
               minShareCount: 3,
             },
             {
-              // What lists whose rows can be selected have in common.
+              // What lists whose rows can be selected have in common, and the filters of facts.
               name: "lists",
-              test: /src\/(shell\/(SavedViews|SelectionBar)|memory\/(changes|undo|unmask))/,
-            },
-            {
-              // What the pages of facts and of a butler's memory have in common.
-              name: "facts",
-              test: /src\/pages\/facts\/(FactFilters|queries)/,
+              test: /src\/(shell\/(SavedViews|SelectionBar)|memory\/(changes|undo|unmask)|pages\/facts\/(FactFilters|queries))/,
             },
           ],
         },

@@ -81,8 +81,10 @@ export function useChange(refused: (error: Error) => void = toastError): Changin
     },
   });
   // A toast outlives the form that it came from, so the form cannot tell its refusal.
-  const later = (make: Change, drawer: Opened | undefined) =>
+  const later = (make: Change, drawer: Opened | undefined) => {
+    offers.delete(make); // the toast that was pressed goes by itself, and the focus with it
     mutate({ make, refused: (error) => toastError(error, again(error, make, drawer)), drawer });
+  };
   /** It went with its toast, and is offered anew where nobody refused it. */
   const again = (error: Error, make: Change, drawer: Opened | undefined) =>
     error instanceof ApiError && (error.isAway || error.isOfAnother)
