@@ -101,6 +101,15 @@ NO_DATES: Final = (
     "Tyres before 3/8 inch",
     "Office on 5/7 Smith Road",
     "Moved from 9/10 to 10/10 in maths",
+    "Boit le 1/2 litre",
+    "Trinkt am 1/2 Liter Bier",
+    "Pagó el 1/3 restante",
+    "Lives at Avenida 9 de Julio 1200",
+    "Shopping list: 3 mars, 2 snickers",
+    "Tous les jours à part le lundi",
+    "Pranzo dai nonni la domenica di Pasqua",
+    "Le lundi où Leo est né",
+    "Restaurant Le Dimanche",
 )
 
 # Of no day that is asked about.
@@ -210,6 +219,8 @@ REGULAR: Final = (
     ("Team dinner every 1st Friday", "2027-01-01 2027-02-05 2027-03-05"),
     ("Team dinner on every 2nd Friday of the month", "2027-01-08 2027-02-12 2027-03-12"),
     ("Jeden zweiten Freitag im Monat Inventur", "2027-01-08 2027-02-12 2027-03-12"),
+    ("N'oublie pas le yoga tous les mardis", "tuesday"),
+    ("Le lundi, yoga", "monday"),
 )
 HELD_OUT_REGULAR: Final = (
     ("Yoga chaque mardi soir", "tuesday"),

@@ -237,6 +237,16 @@ def test_members_of_a_group_are_looked_for() -> None:
         ([("user", "boss", "Bert")], "Le Chat or GPT?", None),
         ([("user", "chef", "Mit dem Chef gibt es Streit")], "Was will mein Chef?", None),
         ([("user", "jefe", "Mi jefe es Director de ventas")], "¿Qué quiere mi jefe?", None),
+        (
+            [("user", "wife", "Carla Novak"), ("user", "frau", "Mag Pizza")],
+            "my wife",
+            "Carla Novak",
+        ),
+        ([("user", "frau", "Lehrerin, 40")], "Wo ist meine Frau?", None),
+        ([("user", "brother", "Tom"), ("Max", "kin", "Max is my brother")], "my brother Tom", None),
+        ([("user", "cat", "Minka")], "Is the Mon chat on?", None),
+        ([("user", "lawyer", "Tina")], "Rdv avec l'avocat Martin ?", None),
+        ([("Sam (London)", "kin", "Sam (London) is my boss")], "Is Sam (London) my boss?", None),
         # Groups.
         ([("user", "kinder", "Leo, Mia")], "Wo sind meine Kinder?", "Leo and Mia"),
         ([("user", "kinder", "Zwei Kinder, Leo und Mia")], "Wo sind meine Kinder?", None),
@@ -266,6 +276,8 @@ def test_a_role_names_one_who_has_it(
         ("doctor", "Was kostet der Arzt in der Schweiz?"),
         ("boss", "Cosa ha detto il capo della polizia?"),
         ("boss", "Wer ist der Chef bei Siemens?"),
+        ("doctor", "Wer war der Arzt, der das Penicillin entdeckte?"),
+        ("teacher", "Was verdienen die Lehrer?"),
     ],
 )
 def test_another_one_is_not_who_has_the_role(role: str, asked: str) -> None:

@@ -146,6 +146,19 @@ AHEAD = [
     ("Was macht die Familie Samstag?", "2026-03-07", "2026-03-07"),
     ("Kommt die Tante Sonntag?", "2026-03-08", "2026-03-08"),
     ("Gehen wir mit der Familie Samstag ins Kino?", "2026-03-07", "2026-03-07"),
+    ("Hat Annas Frau Freitag Geburtstag?", "2026-03-06", "2026-03-06"),
+    ("Hat meine liebe Frau Montag Zeit?", "2026-03-09", "2026-03-09"),
+    ("Kann Onkel Samstag auf die Kinder aufpassen?", "2026-03-07", "2026-03-07"),
+    ("Habe ich beim Dr. Montag einen Termin?", "2026-03-09", "2026-03-09"),
+    # May, which is short in English, and a day beside a month with a capital letter
+    ("¿Qué tenemos en mayo de 2026?", "2026-05-01", "2026-05-31"),
+    ("Cosa facciamo a maggio 2026?", "2026-05-01", "2026-05-31"),
+    ("Vad händer den 3:e April?", "2026-04-03", "2026-04-03"),
+    ("Que tengo para Diciembre 24?", "2026-12-24", "2026-12-24"),
+    ("Vacances sept 2026, où allons-nous ?", "2026-09-01", "2026-09-30"),
+    ("Qu'est-ce que j'ai mi-sept ?", "2026-09-01", "2026-09-30"),
+    # not by a fraction
+    ("Reicht der 3/4 Zoll Schlauch für morgen?", "2026-03-05", "2026-03-05"),
 ]
 
 

@@ -50,12 +50,10 @@ export function useChange(refused: (error: Error) => void = toastError): Changin
   const router = useRouter();
   const isShown = useIsShown();
   const { mutate, isPending, isIdle, isError, reset } = useMutation<Done, Error, Asked>({
-    mutationFn: ({ make }) => {
+    mutationFn: ({ make }) => make(),
+    onSuccess: ({ said, undo, keep, shown }, { make, drawer }) => {
       const offer = offers.get(make);
       if (offer !== undefined) dismiss(offer);
-      return make();
-    },
-    onSuccess: ({ said, undo, keep, shown }, { drawer }) => {
       const after = shown ?? drawer;
       const shownAs = toast(
         said,

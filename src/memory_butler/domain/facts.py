@@ -1,10 +1,9 @@
 """Facts: validity, the key that one active fact may hold, and the period in which it was true."""
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from hashlib import blake2b
 from typing import Any, Final, Literal, Self, get_args
 from uuid import UUID
@@ -51,9 +50,6 @@ VALIDITY_TRANSITIONS: Final = (
     Transition("retracted", "restore_as_superseded", "superseded", "C-24", "it was so before"),
     Transition("retracted", "restore_as_expired", "expired", "C-24", "it was so before"),
 )
-
-
-_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +110,20 @@ class FactPeriod:
     validity: Validity
 
 
-def end_of_day(date: str) -> datetime | None:
+def end_of_day(text: str) -> datetime | None:
     """When a date that stands alone is over, in UTC: what holds until the 12th holds on it (C-503).
 
     Returns:
         None for what is no date alone, such as a moment.
 
     Raises:
-        ValueError: there is no such day.
-        OverflowError: it is the last one of all.
+        OverflowError: it is the last day of all.
     """
-    if not _DATE.fullmatch(date.strip()):
+    try:
+        day = date.fromisoformat(text.strip())
+    except ValueError:
         return None
-    return datetime.fromisoformat(date.strip()).replace(tzinfo=UTC) + timedelta(days=1)
+    return datetime.combine(day, time(), UTC) + timedelta(days=1)
 
 
 def lifecycle_state(validity: Validity, metadata: Mapping[str, object]) -> LifecycleState:

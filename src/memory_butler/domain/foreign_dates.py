@@ -164,10 +164,20 @@ def _reads(text: str) -> Iterator[_Read]:
             at = one.end
 
 
+# "Rue du 8 Mai" and "Avenida 9 de Julio".
+_STREET: Final = re.compile(
+    r"\b(?:rue|avenue|place|quai|boulevard|calle|avenida|av\.|plaza|via|piazza|corso|rua|praca)\s$",
+    re.IGNORECASE,
+)
+_NEAR: Final = 12  # characters before a date, the longest of these
+
+
 def _day(match: re.Match[str]) -> _Read | None:
     name = match["month"]
     is_told = match["before"] is not None or match["of"] or match["nth"] or match["year"]
     if name.lower() in _DOUBTFUL and not is_told:
+        return None
+    if _STREET.search(match.string[max(0, match.start() - _NEAR) : match.start()]):
         return None
     month = _month(match)
     year = re.sub(r"\D", "", match["year"] or "")
@@ -214,7 +224,7 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
             _in_month,
         ),
         (
-            rf"(?P<before>(?:^|:\s)(?=\d{{1,2}}\s[a-z]{{3,5}}\.?(?:$|[,;)]|\sa\s\d))"
+            rf"(?P<before>(?:^|:\s)(?=\d{{1,2}}\s[a-z]{{3,5}}\.?(?:$|,(?!\s*\d)|[;)]|\sa\s\d))"
             rf"|\b(?:(?:{BEFORE})\s?|{_ANY_DAY},?\s)(?:de[nm]\s)?"
             r"(?:\d{1,2}(?:er|[.°º])?\s?(?:-|–|au|bis|al?|ao|ate|all['’]|et|und|y|e)\s?)?)?"
             rf"(?<![\w/.,:])(?P<day>\d{{1,2}})(?P<nth>er|[.°º])?\s(?P<of>de\s|di\s|d['’])?{_MONTH}"
@@ -227,18 +237,21 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
             rf"\b{_MONTH}(?=(?:\sdel?)?\s{YEAR}\b)",
             _month_of_year,
         ),
-        # "Los Domingo" and "the Freitags" are families.
+        # "Los Domingo" and "the Freitags" are families, "chez Le Dimanche" is a restaurant.
         (
             # Not "tous les jours sauf le lundi".
-            r"\b(?<!sauf\s)(?<!excepte\s)(?<!excepto\s)(?<!salvo\s)(?<!tranne\s)"
-            rf"(?!(?-i:L[eo]s\s[A-Z]))(?:(?P<every>{_EVERY})|{_ARTICLE})\s"
+            r"\b(?<!sauf\s)(?<!excepte\s)(?<!excepto\s)(?<!eccetto\s)(?<!salvo\s)(?<!tranne\s)"
+            r"(?<!a\spart\s)(?!(?-i:L[eo]s\s[A-Z]))"
+            r"(?:^|(?<=[.;:!?]\s)|(?!(?-i:(?:Le|Il|La)\s[A-Z])))"
+            rf"(?:(?P<every>{_EVERY})|{_ARTICLE})\s"
             r"(?P<other>zweiten\s|deux\s)?"
             rf"{_ANY_DAY}s?(?:(?:,|\set|\sy|\se|\sund)\s{_ANY_DAY}s?){{0,5}}\b"
             # "Le lundi" and "le lundi 18h" are every Monday, "le lundi 8 mars", "le lundi suivant"
             # and "le mardi gras" one.
             r"(?(every)|(?!,?\s\d{1,2}(?!\d|\s?(?:h|:\d|uhr))"
             r"|\s(?:suivant|dernier|prochain|passe|de\b|d['’]|des\b|scors|prossim|seguent"
-            r"|successiv|sant|saint|gras|precedent|avant|apres|dopo|prima)))"
+            r"|successiv|sant|saint|gras|precedent|avant|apres|dopo|prima"
+            r"|di\b|dell|in\scui|ou\b|qui\b|noir|nero|en\s(?:huit|quinze))))"
             rf"|(?:^|(?<=[.;:!?]\s)|\b(?-i:(?=[a-z])))"
             rf"(?P<adverb>{_LANGUAGES['de'].weekdays.replace(' ', '|')})s\b",
             _every,

@@ -60,9 +60,10 @@ _MONTHLY: Final = re.compile(
 _A_WEEKDAY: Final = re.compile(WEEKDAY, re.IGNORECASE)
 _NO_LONGER: Final = re.compile(
     r"\b(?:no longer|not any ?more|used to|stopped|quit|never|closed|no \w+ (?:every|each|on)"
-    r"|as a (?:child|kid)|nicht mehr|kein\w*|nie|früher|(?:ne |n['’])\w+ (?:plus|pas)|jamais|ya no"
-    r"|nunca|non più|mai più|não|niet meer|nooit|geen|inte längre|aldrig|ikke lenger"
-    r"|ikke længere)\b",
+    r"|as a (?:child|kid)|nicht mehr|kein\w*|nie|früher|jamais"
+    # Not "n'oublie pas le yoga".
+    r"|(?:ne |n['’])(?:\w+ plus|(?!oubli|aim)\w+ pas)|non più"
+    r"|ya no|nunca|mai più|não|niet meer|nooit|geen|inte längre|aldrig|ikke lenger|ikke længere)\b",
     re.IGNORECASE,
 )
 _OF_MONTH: Final = re.compile(rf"\b{MONTH},?\s(?P<year>{YEAR})\b", re.IGNORECASE)

@@ -140,10 +140,12 @@ _NO_NAMES: Final = frozenset(
     """
     a allergic an are born does from goes had has have he her his is likes lives married moved
     retired she the their they two three four was were works
+    arbeitet hat heißt isst ist liebt mag verheiratet wohnt aime est habite travaille
     """.split()
 )
 # "Ida", "Ida Novak, lives in Porto", "Ida lives in Porto".
 _BEGINS_WITH_NAME: Final = re.compile(rf"^(?:Dr\.? )?({_NAMED})(?=[,.;(]|$| (?:is|lives|works)\b)")
+_ALL_NAME: Final = re.compile(rf"(?:Dr\.? )?({_NAMED})\.?")
 _READ: Final = 300  # characters of a fact, which says who somebody is in few words
 _LONGEST_NAME: Final = 60
 
@@ -192,11 +194,15 @@ def by_name(question: str, facts: Iterable[Known]) -> str | None:
     say that it is somebody else.
     """
     named: dict[str, set[str]] = {}
+    there: set[str] = set()  # "my brother Tom" is called by name already
     for fact in facts:
         for described, name in _said_of(fact):
+            named.setdefault(described, set()).add(name)
             # "Holiday" does not have the name of Ida.
-            if not re.search(rf"\b{re.escape(name)}\b", question, re.IGNORECASE):
-                named.setdefault(described, set()).add(name)
+            if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE):
+                there.add(described)
+    for described in there:
+        del named[described]
     people = {described: _one_person(names) for described, names in named.items()}
     put = _GROUP.sub(lambda group: _all_of(group, named), question)
     put = _CALLED.sub(lambda called: _called(called, people), put)
@@ -255,10 +261,12 @@ def _said_of(fact: Known) -> Iterator[tuple[str, str]]:
     subject, content = fact.subject.strip(), fact.content[:_READ]
     is_asker = subject.casefold().replace(" ", "_") in _ASKERS
     relation = _LABEL.sub("", fact.predicate.strip().casefold().replace("_", " "))
-    name = _SAYS_NAME.search(content) or _BEGINS_WITH_NAME.search(content)
     # "Partner" is German, too: what is English is that alone.
     meant = () if relation in _RELATIONS else roles.predicate_means(relation, content)
     group = next((one for one in (relation, *meant) if one in _GROUPS), None)
+    # "Mag Pizza" and "Lehrerin, 40" begin as names do.
+    begins = _ALL_NAME.fullmatch(content) if meant else _BEGINS_WITH_NAME.search(content)
+    name = _SAYS_NAME.search(content) or begins
     is_relation = meant or relation.rpartition(" ")[2] in _RELATIONS
     if is_relation and not group and name is not None and _is_name(name.group(1)):
         owners = [""] if is_asker else _names_of(subject)

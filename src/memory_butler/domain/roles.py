@@ -21,7 +21,10 @@ class _Words(NamedTuple):
 
 # German, French, Spanish, Italian, Portuguese, in this order below, too.
 _LANGUAGES: Final = (
-    _Words(r"mein(?:e[mnrs]?)?|unser(?:e[mnrs]?)?", r"der|die|das|den|dem"),
+    _Words(
+        r"mein(?:e[mnrs]?)?|unser(?:e[mnrs]?)?",
+        r"der|die(?!\s(?:lehrer|vermieter|klempner)\b)|das|den|dem",
+    ),
     _Words(r"mon|ma|mes|notre|nos", r"le|la|l['’]"),
     _Words(r"mis?|nuestr[oa]s?", r"el|la"),
     _Words(r"mi[oae]|miei|nostr[oaie]", r"il|la|lo|l['’]"),
@@ -135,10 +138,11 @@ _ADJECTIVE: Final = (
 )
 # "Ma femme de ménage" cleans, "mi padre político" is the father in law.
 _ANOTHER: Final = r"(?!\s(?:politic|d[aeo]\b|d['’]))"
-# "La femme du maire" is the mayor's, "die Ärztin meiner Mutter" hers, "der Chef bei uns" anybody.
+# "La femme du maire" is the mayor's, "die Ärztin meiner Mutter" hers, "der Chef bei uns" and "der
+# Arzt, der das Penicillin entdeckte" anybody.
 _OF: Final = (
     r"(?!\s(?:(?:de[lrs]?|du|vo[nm]|d[io]|da|dos|das|dell[aeo]|degli|dei|mein|meine[mnrs]?|in|im"
-    r"|bei|beim|chez|en|em)\b|(?:d|dell)['’]))"
+    r"|bei|beim|chez|en|em|qui|que|che)\b|(?:d|dell)['’])|,\s(?:der|die|das)\b)"
 )
 _USER: Final = (
     r"(?:(?:des|der|von|de\sl['’]|de\sla|du|del|della|dell['’]|do|da|de)\s?"
@@ -159,10 +163,12 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Who is called by a role, and what is said of somebody. Made by the first question."""
     called, said = [], []
     for language, words in enumerate(_LANGUAGES):
+        # "Le docteur Martin" has a name; so does any German noun.
+        behind = "" if words is _LANGUAGES[0] else r"(?!\s(?-i:[A-Z]))"
         anybody, trades = _any_of(language, _PEOPLE, _TRADES), _any_of(language, _TRADES)
         called += [
-            rf"\b(?:{words.own})\s{_ADJECTIVE}{anybody}(?:e?s)?{_ANOTHER}(?![\w-])",
-            rf"\b(?:{words.the})(?:\s|(?<=['’])){trades}{_OF}(?![\w-])",
+            rf"\b(?<!the\s)(?:{words.own})\s{_ADJECTIVE}{anybody}(?:e?s)?{_ANOTHER}(?![\w-])",
+            rf"\b(?<!the\s)(?:{words.the})(?:\s|(?<=['’])){trades}{_OF}{behind}(?![\w-])",
         ]
         said += [
             rf"(?:(?:il|la|o|a)\s)?(?:{words.own})\s{anybody}",

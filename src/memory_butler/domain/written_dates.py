@@ -70,10 +70,16 @@ _IN_FIGURES: Final = (
 # year it is one only after such a word or a weekday: "7/10" is a grade, "from 3/4 cup to 1/2" are
 # amounts, "5/7 Smith Road" is an address. "On 24/7" is always.
 _WITH_SLASHES: Final = re.compile(
-    rf"(?:\b(?:(?P<day_first>{BEFORE})\s?|(?P<on>on|until|till|due|{WEEKDAY},?)\s))?"
+    rf"(?:\b(?<!i\s)(?:(?P<day_first>{BEFORE})\s?|(?P<on>on|until|till|due|{WEEKDAY},?)\s))?"
     rf"(?<![\w/.,-])(?P<one>\d{{1,2}})/(?P<two>\d{{1,2}})(?:/(?P<year>{YEAR}))?"
-    r"(?![\w/%]|\s(?:of|de|des|du|von|jahre?n?|stunden?|cups?|inch(?:es)?|tsp|tbsp|time|months?"
+    r"(?![\w/%]|\s(?:d['’]|dell['’])|\s(?:of|de|des|du|von|del|dell[aeo]|jahre?n?|stunden?|cups?|inch(?:es)?|tsp|tbsp|time|months?"
     r"|\w{2,20}\s(?:road|rd|street|st|avenue|ave|lane))\b)",
+    re.IGNORECASE,
+)
+# "Trinkt am 1/2 Liter" and "le 6/8" are none, but where the sentence goes on as after a date.
+_FRACTIONS: Final = frozenset(((1, 2), (1, 3), (2, 3), (1, 4), (3, 4), (6, 8)))
+_GOES_ON: Final = re.compile(
+    r"\s*(?:$|[,.;:?!)–—-]|(?:at|for|and|to|until|till|with|in|um|bis|und|alle|mit|für|à|a|au|al|pour|para|per|et|y|e|ore|las)\b)",
     re.IGNORECASE,
 )
 # "It may 3 times fail" names no day, "on May 3" and "May 3rd" do.
@@ -224,6 +230,8 @@ def _with_slashes(match: re.Match[str]) -> list[Written]:
     one, two = int(match["one"]), int(match["two"])
     year = None if match["year"] is None else int(match["year"])
     if year is None and (not (match["day_first"] or match["on"]) or (one, two) == (24, 7)):
+        return []
+    if year is None and (one, two) in _FRACTIONS and not _GOES_ON.match(match.string, match.end()):
         return []
     orders = [(two, one), (one, two)][: 1 if match["day_first"] else 2]
     return [Written(year, *order) for order in dict.fromkeys(orders) if _is_day(*order)]

@@ -175,7 +175,7 @@ def whole_day(value: object) -> object:
     """The end of a day, where an input has a date alone."""
     day = value.isoformat() if isinstance(value, date) else value
     if isinstance(day, str):
-        with contextlib.suppress(ValueError, OverflowError):  # no such day, or the last one of all
+        with contextlib.suppress(OverflowError):  # the last day of all
             return end_of_day(day) or value
     return value
 

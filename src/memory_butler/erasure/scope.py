@@ -76,10 +76,13 @@ class Scope:
     kept: tuple[Kept, ...]
 
 
-# Scripts that write words together, or endings onto names: Chinese, Japanese, Korean.
-_UNPARTED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+# Scripts that write words together, or endings onto names: Chinese, Japanese, Korean, Thai, Lao,
+# Burmese and Khmer.
+_UNPARTED: Final = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
+)
 _SIGN: Final = re.compile(r"([^\w\s])")
-# "Brandts" is Brandt's; "also" is not Al's.
+# "Brandts" and "Toms" are theirs; "also" is not Al's.
 _INFLECTED: Final = 4
 
 _TABLES: Mapping[MemoryType, Any] = {"episode": episodes, "fact": facts, "rule": rules}
@@ -134,7 +137,7 @@ def _naming(names: Iterable[str]) -> str:
     for name in sorted({" ".join(one.split()) for one in names} - {""}):
         escaped = _SIGN.sub(r"\\\1", name).replace(" ", r"\s+")
         if not _UNPARTED.search(name):
-            ending = "[[:alpha:]]{0,2}" if len(name) >= _INFLECTED else ""
+            ending = "[[:alpha:]]{0,2}" if len(name) >= _INFLECTED else "s?"
             escaped = f"(?:^|[^[:alnum:]]){escaped}{ending}(?![[:alnum:]])"
         found.append(escaped)
     return "|".join(found)

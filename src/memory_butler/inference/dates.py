@@ -59,28 +59,36 @@ _MONTH: Final = re.compile(_MONTHS)
 _WEEKDAY: Final = re.compile(_WEEKDAYS)
 # Shorter words are abbreviations, and much else: "mit" and "mar" are a day and a month.
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
+# May in English, as "mayo de 2027" was put before.
+_ALONE_ENGLISH: Final = re.compile(rf"{_WORD.pattern}|\bMay(?=\s(?:del?\s)?(?:19|20)\d\d\b)")
 # Languages that write months or weekdays with a capital letter, always or until lately; in others a
 # word with one is a name: "su hijo Domingo".
 _CAPITALS: Final = frozenset(("de", "el", "id", "pt"))
 
 # Of the days of the week only this is a name as well; months are, in many languages.
 _NAMES: Final = frozenset(("domingo", *MONTHS))
-# After these and after a number it is none: "el Domingo", "en Avril", "den 12 Mars".
+# After these and beside a number it is none: "el Domingo", "en Avril", "den 3:e Mars", "Enero 15".
 _BEFORE_A_DATE: Final = re.compile(
-    r"(?:\d\.? (?:de )?|\b(?:el|en|em|in|i|début|debut|fin) )$", re.IGNORECASE
+    r"(?:\d(?:\.|:?[ea])? (?:de )?|\b(?:el|en|em|in|i|début|debut|fin) )$", re.IGNORECASE
 )
+_DAY_BEHIND: Final = re.compile(r"\s\d{1,2}(?=\s*(?:[,.;:?!]|$|(?:a|à|om|kl)\s))", re.IGNORECASE)
 # Numbers that are spelled as the short name of a month: "en sept", "le 3 sept", "sept. ?".
 _NUMBERS: Final = {"fr": frozenset(("sept",))}
-_IN: Final = re.compile(r"\b(?:en|fin|début|debut) $", re.IGNORECASE)
+_IN: Final = re.compile(
+    r"(?:\b(?:en|fin|début|debut|courant|depuis|mois de) |\bmi-)$", re.IGNORECASE
+)
+_YEAR_BEHIND: Final = re.compile(r"\s*(?:19|20)\d\d\b")
 _ENDS: Final = re.compile(r"\s*(?:[^\w\s]|\d{4}\b|$)")
 _ABBREVIATES: Final = re.compile(r"\.\s*[^\sA-Z]")
 # After such a word comes a name, in languages whose days have a capital letter as well. "Meine
-# Frau" and "die Familie" are called otherwise.
+# Frau" and "die Familie" are called otherwise, and an uncle by no day of the week but "Domingo".
 _TITLES: Final = re.compile(
     r"(?:\b(?P<whose>(?i:(?:[mds]ein|ihr|unser|eu[re]r?)\w{0,2}|d(?:ie|er|en|em)|eine[rn]?|as?|os?|à"
-    r"|d[ao]|minha|meu|sua|seu|nossa|nosso)) )?\b(?:Frau|Familie|Tante|Onkel|Tia|Tio) $"
-    r"|\b(?:Herrn?|Dr\.|Senhora?|Dona|Dom) $"
+    r"|d[ao]|minha|meu|sua|seu|nossa|nosso|[^\W\d_]+s)) (?:[^\W\d_]+e[nrm]? )?)?"
+    r"\b(?:Frau|Familie|(?P<kin>Tante|Onkel|Tia|Tio)) $"
+    r"|\b(?:Herrn?|(?<!beim )(?<!zum )(?<!vom )Dr\.|Senhora?|Dona|Dom) $"
 )
+_NEAR: Final = 40  # characters beside a word: each is looked at for each word
 _SHORT: Final = 3  # letters
 # "Die" and "mit" are no Tuesday and no Wednesday, though dateparser takes them for short names of
 # these. Beside a day's number such a word is a month: "3. Dez".
@@ -175,7 +183,8 @@ def _translated(text: str, spoken: Spoken) -> str:
                 lambda word: "" if word.group().lower() in short else word.group(), text
             )
             said = _put(locale, text, settings)
-            alone = [_put(locale, word, settings).strip() for word in _WORD.findall(text)]
+            words = (word.group() for word in _ALONE_ENGLISH.finditer(text))
+            alone = [_put(locale, word, settings).strip() for word in words]
         # Free text in a third party's parser: whatever it stumbles over names no date.
         except Exception:
             return text
@@ -195,20 +204,23 @@ def _is_none(word: re.Match[str], language: str) -> bool:
     """Whether a word is no month and no day, though it may be spelled as one."""
     said, before, after = (
         word.group().lower(),
-        word.string[: word.start()],
-        word.string[word.end() :],
+        word.string[max(0, word.start() - _NEAR) : word.start()],
+        word.string[word.end() : word.end() + _NEAR],
     )
     if said in _NUMBERS.get(language, ()):
         is_day = before.rstrip(" .")[-1:].isdigit() or _ABBREVIATES.match(after)
-        return not (is_day or (_IN.search(before) and _ENDS.match(after)))
+        is_month = _YEAR_BEHIND.match(after) or (_IN.search(before) and _ENDS.match(after))
+        return not (is_day or is_month)
     english = _names(language)[0].get(said)
     if english is None:
         return False
     if (title := _TITLES.search(before)) is not None:
-        return title["whose"] is None
+        is_kin = title["kin"] and english in WEEKDAYS and said not in _NAMES
+        return title["whose"] is None and not is_kin
     if language in _CAPITALS or not _NAMES & {said, english} or word.string.isupper():
         return False
-    return _BEFORE_A_DATE.search(before) is None and _is_name(word)
+    is_date = _BEFORE_A_DATE.search(before) or _DAY_BEHIND.match(after)
+    return not is_date and _is_name(word)
 
 
 def _is_name(word: re.Match[str]) -> bool:

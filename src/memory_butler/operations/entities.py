@@ -296,9 +296,12 @@ async def _merge(memory: Memory, principal: Principal, given: MergeInput) -> Mer
         given.target_entity_id,
         expected_revision=given.expected_revision,
     )
+    # What never changes first: it may be true besides.
+    worth = sorted(
+        merged["superseded"], key=lambda row: (row["permanence"] != "permanent", -row["importance"])
+    )
     superseded = [
-        BriefFact.of(row["id"], row["predicate"], row["content"])
-        for row in merged["superseded"][:_MOST_SHOWN]
+        BriefFact.of(row["id"], row["predicate"], row["content"]) for row in worth[:_MOST_SHOWN]
     ]
     return MergeOutput.model_validate(merged | {"superseded": superseded or None})
 

@@ -11,7 +11,7 @@ from memory_butler.store import episodes
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
-from memory_butler.store.transaction import Transaction, connected
+from memory_butler.store.transaction import UNBOUNDED_SECONDS, Transaction, connected, unbounded
 
 SQL = load("erasure")
 
@@ -86,8 +86,13 @@ async def names(tx: Transaction, entity_ids: Sequence[UUID]) -> list[str]:
 
 
 async def naming(tx: Transaction, pattern: str) -> list[Row]:
-    """`kind` and `id` of what has a match of a regular expression, in whatever state."""
-    return rows(await tx.fetch(SQL["naming"], pattern))
+    """`kind` and `id` of what has a match of a regular expression, in whatever state.
+
+    Every text is read: in a large store that outlasts what a statement may take otherwise.
+    """
+    await unbounded(tx)
+    found = await tx.connection.fetch(SQL["naming"], tx.tenant, pattern, timeout=UNBOUNDED_SECONDS)
+    return rows(found)
 
 
 async def sources(tx: Transaction, facts: Sequence[UUID], rules: Sequence[UUID]) -> list[UUID]:

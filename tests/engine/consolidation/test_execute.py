@@ -535,6 +535,19 @@ async def test_of_one_answer_the_later_value_holds_where_there_is_one_or_another
     }
 
 
+async def test_what_names_no_episode_is_not_said_at_once(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    for city in ("Lisbon", "Porto"):
+        await tell(memory, principal, f"User: Ana rents a flat in {city} now.")
+    stated = [
+        fact(f"Ana rents a flat in {city}", subject="Ana", predicate="flat")
+        for city in ("Lisbon", "Porto")
+    ]
+    await consolidate(memory, principal, answer(new_facts=stated))
+    assert await _active(admin) == [("flat", "Ana rents a flat in Porto")]
+
+
 @pytest.mark.parametrize(
     ("whole", "part"),
     [

@@ -49,7 +49,12 @@ class _Stored:
     new: dict[UUID, frozenset[UUID]] = field(default_factory=dict)
 
     def told_with(self, draft: Draft) -> list[UUID]:
-        """The facts that it added from just the episodes of a draft."""
+        """The facts that it added from just the episodes of a draft, which names them.
+
+        A model that names none rests each fact on all, whichever of them said it.
+        """
+        if draft.new.metadata.get("evidence") == "group" and len(draft.sources) > 1:
+            return []
         return [id for id, sources in self.new.items() if sources == set(draft.sources)]
 
 

@@ -174,8 +174,10 @@ def _show_preview(found: Any) -> None:
         print(f"goes   journal: {name}")
     if found.message is not None:
         print("goes   message: {1} of {0}".format(*found.message))
-    for one in found.scope.kept:
+    for one in found.scope.kept[:_SHOWN]:
         print(f"stays  {one.kind}: {one.id}, {one.why}")
+    if (more := len(found.scope.kept) - _SHOWN) > 0:
+        print(f"stays  {more:,} more")
     said = ", ".join(counted(len(ids), _ONE[name]) for name, ids in kinds.items())
     print(f"Would erase {said}, and all that speaks of them.")
 
