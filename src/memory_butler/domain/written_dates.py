@@ -79,7 +79,7 @@ _WITH_SLASHES: Final = re.compile(
 # "Trinkt am 1/2 Liter" and "le 6/8" are none, but where the sentence goes on as after a date.
 _FRACTIONS: Final = frozenset(((1, 2), (1, 3), (2, 3), (1, 4), (3, 4), (6, 8)))
 _GOES_ON: Final = re.compile(
-    r"\s*(?:$|[,.;:?!)–—-]|(?:at|for|and|to|until|till|with|in|um|bis|und|alle|mit|für|à|a|au|al|pour|para|per|et|y|e|ore|las)\b)",
+    r"\s{0,3}(?:$|[,.;:?!)–—-]|(?:at|for|and|to|until|till|with|in|um|bis|und|alle|mit|für|à|a|au|al|pour|para|per|et|y|e|ore|las)\b)",
     re.IGNORECASE,
 )
 # "It may 3 times fail" names no day, "on May 3" and "May 3rd" do.

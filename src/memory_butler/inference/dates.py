@@ -77,7 +77,7 @@ _NUMBERS: Final = {"fr": frozenset(("sept",))}
 _IN: Final = re.compile(
     r"(?:\b(?:en|fin|début|debut|courant|depuis|mois de) |\bmi-)$", re.IGNORECASE
 )
-_YEAR_BEHIND: Final = re.compile(r"\s*(?:19|20)\d\d\b")
+_YEAR_BEHIND: Final = re.compile(r"\s{0,3}(?:19|20)\d\d\b")
 _ENDS: Final = re.compile(r"\s*(?:[^\w\s]|\d{4}\b|$)")
 _ABBREVIATES: Final = re.compile(r"\.\s*[^\sA-Z]")
 # After such a word comes a name, in languages whose days have a capital letter as well. "Meine
