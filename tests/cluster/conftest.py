@@ -7,6 +7,7 @@ seconds of processor time.
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
@@ -55,31 +56,32 @@ async def _spread(cluster: Cluster, _joined: str, tmp_path_factory: pytest.TempP
     return _joined
 
 
+@asynccontextmanager
+async def _copied(cluster: Cluster, kept: str) -> AsyncIterator[None]:
+    """A copy of a database that was put aside, until the end of the block."""
+    try:
+        await cluster.copy(kept)
+        yield
+    finally:
+        await cluster.drop()
+
+
 @pytest.fixture
 async def prepared(cluster: Cluster, _joined: str) -> AsyncIterator[Prepared]:
     """One of a test's own; no table is distributed yet."""
-    try:
-        await cluster.copy(_JOINED)
+    async with _copied(cluster, _JOINED):
         yield Prepared(cluster.coordinator, cluster.workers, _joined)
-    finally:
-        await cluster.drop()
 
 
 @pytest.fixture
 async def spread(cluster: Cluster, _spread: str) -> AsyncIterator[Prepared]:
     """One of a test's own, whose tables are distributed."""
-    try:
-        await cluster.copy(_SPREAD)
+    async with _copied(cluster, _SPREAD):
         yield Prepared(cluster.coordinator, cluster.workers, _spread)
-    finally:
-        await cluster.drop()
 
 
 @pytest.fixture(scope="module")
 async def distributed(cluster: Cluster, _spread: str) -> AsyncIterator[Database]:
     """A distributed database, of all tests of a file."""
-    try:
-        await cluster.copy(_SPREAD)
+    async with _copied(cluster, _SPREAD):
         yield Database(DATABASE, schema.Roles.of(DATABASE), cluster.coordinator.dsn(), _spread)
-    finally:
-        await cluster.drop()

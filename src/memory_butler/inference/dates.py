@@ -14,7 +14,13 @@ from typing import Any, Final
 
 from memory_butler.domain.foreign_dates import put_into_english
 from memory_butler.domain.wording import without_cjk
-from memory_butler.domain.written_dates import MAX_CHARACTERS, MONTHS, WEEKDAYS, between_as_to
+from memory_butler.domain.written_dates import (
+    MAX_CHARACTERS,
+    MONTHS,
+    WEEKDAYS,
+    YEAR,
+    between_as_to,
+)
 from memory_butler.inference import languages
 from memory_butler.inference.languages import NONE, Spoken
 
@@ -60,7 +66,7 @@ _WEEKDAY: Final = re.compile(_WEEKDAYS)
 # Shorter words are abbreviations, and much else: "mit" and "mar" are a day and a month.
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 # May in English, as "mayo de 2027" was put before.
-_ALONE_ENGLISH: Final = re.compile(rf"{_WORD.pattern}|\bMay(?=\s(?:del?\s)?(?:19|20)\d\d\b)")
+_ALONE_ENGLISH: Final = re.compile(rf"{_WORD.pattern}|\bMay(?=\s(?:del?\s)?{YEAR}\b)")
 # Languages that write months or weekdays with a capital letter, always or until lately; in others a
 # word with one is a name: "su hijo Domingo".
 _CAPITALS: Final = frozenset(("de", "el", "id", "pt"))
@@ -77,7 +83,7 @@ _NUMBERS: Final = {"fr": frozenset(("sept",))}
 _IN: Final = re.compile(
     r"(?:\b(?:en|fin|début|debut|courant|depuis|mois de) |\bmi-)$", re.IGNORECASE
 )
-_YEAR_BEHIND: Final = re.compile(r"\s{0,3}(?:19|20)\d\d\b")
+_YEAR_BEHIND: Final = re.compile(rf"\s{{0,3}}{YEAR}\b")
 _ENDS: Final = re.compile(r"\s*(?:[^\w\s]|\d{4}\b|$)")
 _ABBREVIATES: Final = re.compile(r"\.\s*[^\sA-Z]")
 # After such a word comes a name, in languages whose days have a capital letter as well. "Meine
