@@ -125,6 +125,18 @@ NO_DAYS_ASKED: Final = (
     "Is the server on 24/7?",
     "Where do I buy mayo?",
     "Who won 6/4?",
+    # Seen later.
+    "Guten Morgen, wie geht es dir?",
+    "Was trinke ich jeden Morgen?",
+    "¿Qué desayuno por la mañana?",
+    "¿Dónde queda la calle 2 de mayo?",
+    "Où est la rue du 4 septembre ?",
+    "Dov'è piazza 25 aprile?",
+    "Onde fica a Avenida 9 de julho?",
+    "Wo ist die Straße des 17. Juni?",
+    "¿Cuándo es el Viernes Santo?",
+    "Le mardi gras tombe quand ?",
+    "Was geschah am 8. Mai 1945?",
 )
 
 # With the days of 2027 that each is about.
@@ -251,6 +263,29 @@ ASKED: Final = (
     ("What's on the last Wednesday of the month?", "2026-11-25", "2026-11-25"),
     ("What's on 12 and 14 December?", "2026-12-12", "2026-12-14"),
     ("What's on the 4th Tuesday of next month?", "2026-12-22", "2026-12-22"),
+    ("What happens the last Friday in December?", "2026-12-25", "2026-12-25"),
+    ("What's planned for the week after next?", "2026-12-07", "2026-12-13"),
+    ("What's planned for the weekend after next?", "2026-12-05", "2026-12-13"),
+    ("Where are we in a fortnight?", "2026-12-02", "2026-12-16"),
+    ("What's on Friday week?", "2026-12-04", "2026-12-04"),
+    ("Am I free a week on Saturday?", "2026-12-05", "2026-12-05"),
+    ("¿Qué tengo el viernes a las 9 de la mañana?", "2026-11-27", "2026-11-27"),
+    ("¿Qué tengo mañana por la mañana?", "2026-11-26", "2026-11-26"),
+    ("¿Qué hacemos este fin de semana?", "2026-11-28", "2026-11-29"),
+    ("¿Qué tenemos dentro de tres días?", "2026-11-28", "2026-11-28"),
+    ("¿Qué tengo el día 27?", "2026-11-27", "2026-11-27"),
+    ("Was ist am Freitag Morgen?", "2026-11-27", "2026-11-27"),
+    ("Was habe ich am Dienstagabend vor?", "2026-12-01", "2026-12-01"),
+    ("Was machen wir am Sonnabend?", "2026-11-28", "2026-11-28"),
+    ("Was machen wir übernächste Woche?", "2026-12-07", "2026-12-13"),
+    ("Was ist am 12. und 14. Dezember?", "2026-12-12", "2026-12-14"),
+    ("Que fait-on mardi en huit ?", "2026-12-08", "2026-12-08"),
+    ("J'ai quoi le 27 ?", "2026-11-27", "2026-11-27"),
+    ("Qu'est-ce qu'on a les 12 et 14 décembre ?", "2026-12-12", "2026-12-14"),
+    ("Cosa ho fra due settimane?", "2026-12-06", "2026-12-12"),
+    ("Cosa facciamo il prossimo fine settimana?", "2026-12-05", "2026-12-06"),
+    ("O que tenho depois de amanhã?", "2026-11-27", "2026-11-27"),
+    ("O que tenho daqui a três dias?", "2026-11-28", "2026-11-28"),
 )
 HELD_OUT_ASKED: Final = (
     ("Qu'avons-nous le vendredi 4 décembre ?", "2026-12-04", "2026-12-04"),
@@ -269,6 +304,24 @@ HELD_OUT_ASKED: Final = (
     ("Was ist am 12. Maerz los?", "2027-03-12", "2027-03-12"),
     ("What do we have on 13/12/2026?", "2026-12-13", "2026-12-13"),
     ("Qu'est-ce qu'on a le 14/12 ?", "2026-12-14", "2026-12-14"),
+)
+
+# As `ASKED`, of days that are over.
+LOOKED_BACK: Final = (
+    ("What did I do the day before yesterday?", "2026-11-23", "2026-11-23"),
+    ("Where was I a fortnight ago?", "2026-11-04", "2026-11-18"),
+    ("Was war letzten Freitag?", "2026-11-20", "2026-11-20"),
+    ("Was war letztes Wochenende?", "2026-11-21", "2026-11-22"),
+    ("Qu'est-ce qu'on a fait vendredi dernier ?", "2026-11-20", "2026-11-20"),
+    ("Qu'est-ce qu'on a fait le week-end dernier ?", "2026-11-21", "2026-11-22"),
+    ("¿Qué hicimos el viernes pasado?", "2026-11-20", "2026-11-20"),
+    ("¿Qué hice el fin de semana pasado?", "2026-11-21", "2026-11-22"),
+    ("¿Qué hice hace tres días?", "2026-11-22", "2026-11-22"),
+    ("¿Qué hice anoche?", "2026-11-24", "2026-11-24"),
+    ("Cosa abbiamo fatto lo scorso fine settimana?", "2026-11-21", "2026-11-22"),
+    ("Cosa abbiamo fatto due settimane fa?", "2026-11-08", "2026-11-14"),
+    ("O que fizemos na sexta-feira passada?", "2026-11-20", "2026-11-20"),
+    ("O que fiz há três dias?", "2026-11-22", "2026-11-22"),
 )
 
 # A fact, a question, and the question by name; None where it names nobody.

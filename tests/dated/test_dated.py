@@ -1,15 +1,17 @@
 """Dates and roles in six languages; how many of the held-out ones are read."""
 
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
 
 from memory_butler.domain.days_ahead import days_ahead
 from memory_butler.domain.named_days import is_regular_on, names_one_of, with_english_dates
+from memory_butler.domain.periods import period_of
 from memory_butler.domain.persons import Known, by_name
 from memory_butler.domain.wording import with_parts
 from memory_butler.domain.written_dates import MONTHS, WEEKDAYS, Days
+from memory_butler.inference import languages
 from memory_butler.inference.dates import in_english
 
 from . import sentences
@@ -17,6 +19,7 @@ from . import sentences
 pytestmark = pytest.mark.anyio
 
 TODAY = date(2026, 11, 25)  # a Wednesday
+DAY = timedelta(days=1)
 YEAR = [date(2027, 1, 1) + timedelta(days=n) for n in range(365)]
 Role = tuple[tuple[str, str, str], str, str | None]
 
@@ -40,8 +43,14 @@ def _added(text: str) -> Iterator[str]:
 
 
 async def _asked(question: str) -> tuple[str, str] | None:
-    ahead = days_ahead(await in_english(question), TODAY, is_foreign=True)
+    is_foreign = languages.language(question, languages.NONE) not in (None, "en")
+    ahead = days_ahead(await in_english(question), TODAY, is_foreign=is_foreign)
     return None if ahead is None else (f"{ahead.days.first}", f"{ahead.days.last}")
+
+
+async def _looked_back(question: str) -> tuple[str, str] | None:
+    period = period_of(await in_english(question), datetime.combine(TODAY, time(12), UTC))
+    return None if period is None else (f"{period.start:%F}", f"{period.end - DAY:%F}")
 
 
 def _is_put(role: Role) -> bool:
@@ -109,6 +118,14 @@ def test_what_comes_again_is_on_its_days(text: str, days: str) -> None:
 @pytest.mark.parametrize(("question", "first", "last"), sentences.ASKED)
 async def test_the_days_that_are_asked_about(question: str, first: str, last: str) -> None:
     assert await _asked(question) == (first, last)
+
+
+@pytest.mark.parametrize(("question", "first", "last"), sentences.LOOKED_BACK)
+async def test_the_days_of_the_past_that_are_asked_about(
+    question: str, first: str, last: str
+) -> None:
+    assert await _looked_back(question) == (first, last)
+    assert await _asked(question) is None
 
 
 @pytest.mark.parametrize("role", sentences.ROLES)

@@ -13,6 +13,7 @@ from memory_butler.domain.relevance import HOW_ONE_DOES, is_question
 from memory_butler.domain.written_dates import (
     BY_PLACE,
     COUNT,
+    LAST,
     LENGTHS,
     LONGEST,
     MONTH,
@@ -33,9 +34,10 @@ COMING_UP: Final = 14  # days, where a question says no more than "coming up"
 SOME: Final = 3
 
 _PAST: Final = re.compile(
-    r"\b(?:did|was|were|had|happened|been|went|said|told|came|called|paid|ago|last|yesterday"
-    r"|previous)\b"
+    r"\b(?:did|was|were|had|happened|been|went|said|told|came|called|paid|ago|yesterday|previous"
+    rf"|{LAST})\b"
 )
+_PUT_PAST: Final = re.compile(rf"\b{LAST}\b")  # of what `inference/dates.py` puts into English
 # "See you tomorrow", "What's tomorrow's date?", "the weather on Friday" and "How many hours are in
 # a week?" ask for no plan.
 _NO_PLAN: Final = re.compile(
@@ -66,13 +68,13 @@ def days_ahead(question: str, today: date, *, is_foreign: bool = False) -> Ahead
     Args:
         question: in English; of another language with its dates in English (`inference/dates.py`).
         today: where it is asked.
-        is_foreign: that it is in another language, whose past this does not know.
+        is_foreign: that it is in another language, of whose past this knows "last Friday" alone.
     """
     text = " ".join(question.lower().split())
     if _NO_PLAN.search(text) or HOW_ONE_DOES.search(text):
         return None
     asks = "?" in text or is_question(text)
-    looks_back = not is_foreign and _PAST.search(text) is not None
+    looks_back = (_PUT_PAST if is_foreign else _PAST).search(text) is not None
     if not looks_back and (dated := next(_dated(text, today), None)) is not None:
         other = next(_dated(text, today, month_first=True), None)
         return Ahead(dated, surely=False, or_else=None if other == dated else other)
@@ -107,7 +109,10 @@ def _weekday(match: re.Match[str], today: date) -> Days:
     """The next one, for today's is asked for as today; up to it where it is "by Friday"."""
     ahead = (WEEKDAYS.index(match["weekday"]) - today.weekday()) % 7
     day = today + timedelta(days=ahead or 7)
-    up_to = match.groupdict().get("how") in ("by", "until", "till", "before")
+    said = match.groupdict()
+    if said.get("week"):
+        return Days.of(day + timedelta(days=7))
+    up_to = said.get("how") in ("by", "until", "till", "before")
     return Days(today, day) if up_to else Days.of(day)
 
 
@@ -123,7 +128,10 @@ def _so_long(match: re.Match[str], today: date) -> Days:
 
 def _span(match: re.Match[str], today: date) -> Days:
     """All of it: "this week" has days that are over, and may be asked for these."""
-    return span(match["unit"], today, 1 if match["which"] in ("next", "following") else 0)
+    unit, ahead = match["unit"], {"next": 1, "following": 1, "after next": 2}.get(match["which"], 0)
+    days = span(unit, today, ahead)
+    # In the middle of a week the next weekend may be the coming one.
+    return Days(days.first - timedelta(7), days.last) if (unit, ahead) == ("weekend", 2) else days
 
 
 def _in_month(match: re.Match[str], today: date) -> Days:
@@ -176,13 +184,16 @@ _AHEAD: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days]
                 False,
             ),
             (r"(?P<near>(?:the )?day after tomorrow|tomorrow|today|tonight)\b", _near_day, True),
-            (rf"in\s{COUNT}\s(?P<unit>day|week|month)s?\b", _in_so_long, True),
+            (rf"in\s{COUNT}\s(?P<unit>day|week|fortnight|month)s?\b", _in_so_long, True),
             (
                 rf"(?:next|coming|following)\s(?:few\s)?(?:{COUNT}\s)?"
                 r"(?P<unit>day|week|fortnight|month)s\b",
                 _so_long,
                 True,
             ),
+            (r"(?P<unit>weekend|week|month)\s(?P<which>after next)\b", _span, True),
+            (rf"(?P<week>a\sweek\s(?:on|from)\s)(?P<weekday>{WEEKDAY})\b", _weekday, True),
+            (rf"(?P<weekday>{WEEKDAY})\s(?P<week>week(?!\s\d)|after\snext)\b", _weekday, True),
             (r"(?P<which>this|next|following|coming|the)\s(?P<unit>weekend)\b", _span, True),
             (r"(?P<which>this|next|following|coming)\s(?P<unit>week|month)\b", _span, True),
             (

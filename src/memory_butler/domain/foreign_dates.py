@@ -164,12 +164,14 @@ def _reads(text: str) -> Iterator[_Read]:
             at = one.end
 
 
-# "Rue du 8 Mai" and "Avenida 9 de Julio".
-_STREET: Final = re.compile(
-    r"\b(?:rue|avenue|place|quai|boulevard|calle|avenida|av\.|plaza|via|piazza|corso|rua|praca)\s$",
+# "Rue du 8 Mai", "Avenida 9 de Julio" and "Platz des 18. März".
+STREET: Final = re.compile(
+    r"\b(?:(?:rue|avenue|place|quai|boulevard|allee|calle|avenida|av\.|plaza"
+    r"|via|viale|piazza|corso|largo|rua|praca|travessa)\s(?:(?:du|del)\s)?"
+    r"|(?:stra(?:ss|ß)e|platz)\sdes\s)$",
     re.IGNORECASE,
 )
-_NEAR: Final = 12  # characters before a date, the longest of these
+_NEAR: Final = 16  # characters before a date, the longest of these
 
 
 def _day(match: re.Match[str]) -> _Read | None:
@@ -177,7 +179,7 @@ def _day(match: re.Match[str]) -> _Read | None:
     is_told = match["before"] is not None or match["of"] or match["nth"] or match["year"]
     if name.lower() in _DOUBTFUL and not is_told:
         return None
-    if _STREET.search(match.string[max(0, match.start() - _NEAR) : match.start()]):
+    if STREET.search(match.string[max(0, match.start("day") - _NEAR) : match.start("day")]):
         return None
     month = _month(match)
     year = re.sub(r"\D", "", match["year"] or "")

@@ -13,6 +13,7 @@ from typing import Final
 
 from memory_butler.domain.written_dates import (
     COUNT,
+    LAST,
     LONGEST,
     MAX_CHARACTERS,
     MONTH,
@@ -90,7 +91,8 @@ def _in_year(match: re.Match[str], _today: date) -> Days:
 
 
 def _near_day(match: re.Match[str], today: date) -> Days:
-    return Days.of(today - timedelta(days=match["near"] in ("yesterday", "last night")))
+    back = {"day before yesterday": 2, "yesterday": 1, "last night": 1}.get(match["near"], 0)
+    return Days.of(today - timedelta(days=back))
 
 
 def _span(match: re.Match[str], today: date) -> Days:
@@ -116,9 +118,9 @@ def _readers(rows: Iterable[tuple[str, _Reader]]) -> tuple[tuple[re.Pattern[str]
 # The most exact first.
 _READERS: Final = _readers(
     (
-        (r"(?P<near>today|tonight|yesterday|last night)\b", _near_day),
-        (rf"{COUNT}\s+(?P<unit>day|week|month|year)s?\s+ago\b", _ago),
-        (rf"(?:last|on|this)\s+(?P<weekday>{WEEKDAY})\b", _weekday),
+        (r"(?P<near>day before yesterday|today|tonight|yesterday|last night)\b", _near_day),
+        (rf"{COUNT}\s+(?P<unit>day|week|fortnight|month|year)s?\s+ago\b", _ago),
+        (rf"(?:{LAST}|on|this)\s+(?P<weekday>{WEEKDAY})\b", _weekday),
         (r"(?P<which>last|past|previous|this)\s+(?P<unit>weekend|week|month|year)\b", _span),
         (rf"{MONTH},?\s+{_YEAR}\b", _in_month),
         (rf"{_SINCE}{MONTH}(?!\s+\d)", _in_month),

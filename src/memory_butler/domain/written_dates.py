@@ -40,6 +40,8 @@ BEFORE: Final = (
 )
 YEAR: Final = r"(?:19|20)\d\d"
 BY_PLACE: Final = rf"(?P<place>{'|'.join(PLACES)}|1st|2nd|3rd|4th)\s(?P<weekday>{WEEKDAY})\b"
+# "Last Friday" is over, "the last Friday of March" need not be.
+LAST: Final = rf"last(?!\s{WEEKDAY}\s(?:of\b|in\s(?:the\smonth\b|{MONTH})))"
 COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})"
 # "To" in the languages whose dates are read, with the article that follows it.
 _TO: Final = (

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from memory_butler.domain.foreign_dates import put_into_english
+from memory_butler.domain.foreign_dates import STREET, put_into_english
+from memory_butler.domain.text import plain
 from memory_butler.domain.wording import without_cjk
 from memory_butler.domain.written_dates import (
     MAX_CHARACTERS,
@@ -26,36 +27,75 @@ from memory_butler.inference.languages import NONE, Spoken
 
 _MONTHS: Final = f"(?:{'|'.join(MONTHS)})"
 _WEEKDAYS: Final = f"(?:{'|'.join(WEEKDAYS)})"
+_SPANS: Final = f"{_WEEKDAYS}|weekend|week|month"
+_TAG: Final = "(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
+# Counts that dateparser does not know, from two on.
+_COUNTS: Final = {
+    word: number
+    for number, words in enumerate(
+        "dos due dois duas|tres três tre|cuatro quattro quatro|cinco cinque|seis sei"
+        "|siete sette sete|ocho otto oito|nueve nove|diez dieci dez".split("|"),
+        2,
+    )
+    for word in words.split()
+} | dict.fromkeys(("quince", "quindici"), 15)
+# What is put before dateparser, which takes "mañana" for tomorrow wherever it is.
+_PREPARED: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE), better)
+    for pattern, better in (
+        (r"\bsonnabend", "Samstag"),
+        (
+            rf"\b({_TAG}|[a-z]{{3,6}}dag)"
+            r"(?:(?:vor|nach)?mittag|morgen|abend|nacht|middag|ochtend|avond)(?=s?\b)",
+            r"\1",
+        ),
+        (
+            rf"\b(heute|gestern|am|diesen|gut(?:en)?|jeden|{_TAG}"
+            r"|la|esta|cada|una|goede?|elke|god|hver) (?:morgen|mañana)\b",
+            r"\1",
+        ),
+        (r"\b(?:fin de semana|fim de semana|fine settimana|week-end|wochenende)\b", "weekend"),
+        (r"\ben huit\b", "week"),
+        (r"\banoche\b", "last night"),
+        (
+            rf"\b(?:{'|'.join(_COUNTS)})(?= (?:d[ií]as|giorni|semanas|settimane|mes[ei]s?|a[nñ]os"
+            r"|anni)\b)",
+            lambda count: str(_COUNTS[count.group().lower()]),
+        ),
+        # "What do I have on the 20th?"
+        (r"\b(?:le|(?:(?:no|el|il) )?d[ií]a|el|il) (\d{1,2})(?= ?(?:[?!]|$))", r"on the \1th"),
+        (r"(?<=\d)(\.?,?) (?:und|et|y|e) (?=(?:de[nm] |le |el |il |o )?\d{1,2}\b)", r"\1 and "),
+    )
+)
 # How dateparser's English differs from that of people, in the order of the corrections.
 _CORRECTED: Final = tuple(
     (re.compile(pattern), better)
     for pattern, better in (
+        (r"\b(?:fra|daqui a|dentro) (?=\d{1,3} (?:day|week|month)\b)", "in "),
+        (r"\b(?:15|quinze) day\b", "a fortnight"),
         (r"\b1 (week|month|year) ago\b", r"last \1"),
         (r"\bin 1 (week|month|year)\b", r"next \1"),
         (r"\bin 2 day\b", "the day after tomorrow"),
         (r"\bin 1 day\b", "tomorrow"),
         (r"(?<!\d)0 day ago\b", "today"),
         (r"(?<!\d)0 (week|month|year) ago\b", r"this \1"),
-        (r"\bpasado tomorrow\b", "the day after tomorrow"),
+        (r"\bpasado tomorrow\b|\bdepois +(?:de )?tomorrow\b", "the day after tomorrow"),
         (r"\bdopotomorrow\b|\bdopodomani\b", "the day after tomorrow"),
         (
-            rf"\b({_WEEKDAYS}|week|month)"
-            r" (?:prochaine?|que viene|proximo|próximo|que vem|prossim[ao])\b"
-            rf"|\b(?:proxim[ao]|próxim[ao]|prossim[ao]|nachste[nrs]?|nächste[nrs]?|kommende[nrs]?) "
-            rf"({_WEEKDAYS}|week|month)\b",
+            rf"\b({_SPANS}) (?:prochaine?|que viene|que vem|pr[oó]xim[ao]|prossim[ao])\b"
+            r"|\b(?:pr[oó]xim[ao]|prossim[ao]|n[aä]chste[nrs]?|kommende[nrs]?|volgende?)"
+            rf" ({_SPANS})\b",
             r"next \1\2",
         ),
         (
-            r"\bn(?:ä|a)chstes wochenende\b|\bweek-?end prochain\b|\bpr(?:ó|o)ximo fin de semana\b"
-            r"|\bprossimo fine settimana\b|\bpr(?:ó|o)ximo fim de semana\b|\bvolgend weekend\b",
-            "next weekend",
+            rf"\b({_SPANS}) (?:derni[eè]re?|pasad[oa]|passad[oa]|scors[oa])\b"
+            r"|\b(?:letzte[nrs]?|vergangene[nrs]?|pasad[oa]|passad[oa]|scors[oa]|vorige?|afgelopen)"
+            rf" ({_SPANS})\b",
+            r"last \1\2",
         ),
-        (
-            r"\b(?:am|dieses) wochenende\b|\bce week-?end\b|\beste fin de semana\b"
-            r"|\bquesto fine settimana\b|\beste fim de semana\b|\bdit weekend\b",
-            "this weekend",
-        ),
-        (rf"\b(\d{{1,2}})\. ?(?={_MONTHS})", r"\1 "),
+        (rf"\b[uü]bern[aä]chste[nrs]? ({_SPANS})\b", r"\1 after next"),
+        (r"\b(?:am|dieses|ce|este|neste|questo|dit) weekend\b", "this weekend"),
+        (rf"\b(\d{{1,2}})(?:\. ?|o +)(?={_MONTHS})", r"\1 "),
         (rf"\b(\d{{4}}) ({_MONTHS}) (\d{{1,2}})\b", r"\3 \2 \1"),
         (r"\b(\d{4})-(\d)-", r"\1-0\2-"),
         (r"\b(\d{4}-\d\d)-(\d)\b", r"\1-0\2"),
@@ -67,6 +107,8 @@ _WEEKDAY: Final = re.compile(_WEEKDAYS)
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 # May in English, as "mayo de 2027" was put before.
 _ALONE_ENGLISH: Final = re.compile(rf"{_WORD.pattern}|\bMay(?=\s(?:del?\s)?{YEAR}\b)")
+# "8 May 1945" is one day, not any in May.
+_A_DAY: Final = re.compile(r"\d{1,2}(?:\.|er|[º°])? (?:de |di )?$")
 # Languages that write months or weekdays with a capital letter, always or until lately; in others a
 # word with one is a name: "su hijo Domingo".
 _CAPITALS: Final = frozenset(("de", "el", "id", "pt"))
@@ -93,6 +135,10 @@ _TITLES: Final = re.compile(
     r"|d[ao]|minha|meu|sua|seu|nossa|nosso|[^\W\d_]+s)) (?:[^\W\d_]+e[nrm]? )?)?"
     r"\b(?:Frau|Familie|(?P<kin>Tante|Onkel|Tia|Tio)) $"
     r"|\b(?:Herrn?|(?<!beim )(?<!zum )(?<!vom )Dr\.|Senhora?|Dona|Dom) $"
+)
+# Feasts, and days of ill luck: "Viernes Santo", "mardi gras", "venerdì nero".
+_FEAST: Final = re.compile(
+    r" (?:sant[oa]?|saint|gras|noir|ner[oa]|negr[oa]|trece|diciassette)\b", re.IGNORECASE
 )
 _NEAR: Final = 40  # characters beside a word: each is looked at for each word
 _SHORT: Final = 3  # letters
@@ -185,11 +231,17 @@ def _translated(text: str, spoken: Spoken) -> str:
             # Of names no month and no day; first, while the words before them are there.
             text = _WORD.sub(lambda word: " " if _is_none(word, language) else word.group(), text)
             text = between_as_to(text)  # "und" is gone afterwards
+            for pattern, better in _PREPARED:
+                text = pattern.sub(better, text)
             text = _ALONE.sub(
                 lambda word: "" if word.group().lower() in short else word.group(), text
             )
             said = _put(locale, text, settings)
-            words = (word.group() for word in _ALONE_ENGLISH.finditer(text))
+            words = (
+                word.group()
+                for word in _ALONE_ENGLISH.finditer(text)
+                if not _A_DAY.search(text, max(0, word.start() - _NEAR), word.start())
+            )
             alone = [_put(locale, word, settings).strip() for word in words]
         # Free text in a third party's parser: whatever it stumbles over names no date.
         except Exception:
@@ -220,6 +272,10 @@ def _is_none(word: re.Match[str], language: str) -> bool:
     english = _names(language)[0].get(said)
     if english is None:
         return False
+    if english in WEEKDAYS and _FEAST.match(after):
+        return True
+    if english in MONTHS and STREET.search(plain(_A_DAY.sub("", before))):
+        return True
     if (title := _TITLES.search(before)) is not None:
         is_kin = title["kin"] and english in WEEKDAYS and said not in _NAMES
         return title["whose"] is None and not is_kin
