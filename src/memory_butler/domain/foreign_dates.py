@@ -21,6 +21,7 @@ from memory_butler.domain.written_dates import (
     PLACES,
     WEEKDAYS,
     YEAR,
+    dates_with_slashes,
 )
 
 # Characters of a memory, to find it by its dates: what is longer names many, and takes time.
@@ -97,23 +98,35 @@ def _table(said: Callable[[_Words], str], english: tuple[str, ...]) -> dict[str,
 _MONTHS: Final = _table(lambda words: words.months, tuple(MONTHS))
 _WEEKDAYS: Final = _table(lambda words: words.weekdays, tuple(WEEKDAYS))
 _PLACES: Final = _table(lambda words: words.places, PLACES)
+_NTH: Final = _PLACES | {rf"{n}(?:er|[.eoaºª°])": name for n, name in enumerate(PLACES[:-1], 1)}
 # Names, sweets and sauces as well: months only where something else tells so.
 _DOUBTFUL: Final = frozenset(
     "abril ago avril dez dic ene gen juli julio lug mai marco mars mayo".split()
 )
 
-# "Março" and "déc." without their accents: a name, and what English has.
-_UNACCENTED: Final = frozenset(("Marco", "Dec", "dec"))
+# "Março", "déc." and "às" without their accents: a name, what English has, and an article.
+_UNACCENTED: Final = re.compile(r"Marco|[Dd]ec|[Aa]s (?!.{0,20}feira).*")
+_TAGE: Final = _LANGUAGES["de"].weekdays.replace(" ", "|")
+_PARTS: Final = "vormittag|mittag|nachmittag|abend|morgen|nacht"  # "Dienstagabend"
 _TELLING: Final = frozenset(
-    word
-    for name in (*_MONTHS, *_WEEKDAYS)
-    for word in (name.rpartition("-")[2], f"{name.rpartition('-')[2]}s")
+    f"{word}{end}"
+    for word in (
+        *(name.partition("-")[0] for name in (*_MONTHS, *_WEEKDAYS)),
+        *(f"{day}{part}" for day in _TAGE.split("|") for part in _PARTS.split("|")),
+    )
+    for end in ("", "s")
 )
 _WORD: Final = re.compile(r"[a-z]{3,}")
 
 _MONTH: Final = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b"
+_FIRST: Final = "erste[nr]?|premier|primero|primo|primeiro"  # of a month
 _ANY_DAY: Final = f"(?:{'|'.join(_WEEKDAYS)})"
-_WEEKDAY: Final = rf"(?P<weekday>{_ANY_DAY})"
+# "Às terças-feiras", "toda terça" and "a última terça do mês", which is a third otherwise.
+_FEIRA: Final = "(?:segunda|terca|quarta|quinta|sexta)"
+_OF_WEEK: Final = (
+    rf"(?:{_ANY_DAY}(?:{_PARTS})?s?"
+    rf"|(?:{_FEIRA}s(?:-feiras)?|(?<=toda\s){_FEIRA})(?!\s(?:vez|parte|d[ao]s?)\b))"
+)
 _EVERY: Final = "|".join(words.every for words in _LANGUAGES.values())
 _ARTICLE: Final = "|".join(words.article for words in _LANGUAGES.values())
 
@@ -155,7 +168,7 @@ def _reads(text: str) -> Iterator[_Read]:
         one
         for pattern, read in _readers()
         for match in islice(pattern.finditer(unaccented), MOST)
-        if (one := read(match)) is not None and text[one.start : one.end] not in _UNACCENTED
+        if (one := read(match)) is not None and not _UNACCENTED.fullmatch(text, one.start, one.end)
     )
     at = 0
     for one in sorted(reads, key=attrgetter("start")):  # of two the first pattern's
@@ -183,7 +196,20 @@ def _day(match: re.Match[str]) -> _Read | None:
         return None
     month = _month(match)
     year = re.sub(r"\D", "", match["year"] or "")
-    return _Read(*match.span("month"), month, f"{int(match['day'])} {month} {year}".rstrip())
+    start, end = match.span("month")
+    if not match["day"].isdigit():
+        return _Read(match.start("day"), end, f"1 {month}", f"1 {month} {year}".rstrip())
+    return _Read(start, end, month, f"{int(match['day'])} {month} {year}".rstrip())
+
+
+def _with_slash(match: re.Match[str]) -> _Read | None:
+    """ "Samedi 14/3", which English would not read behind such a word."""
+    start, end = match.span("date")
+    date = next(dates_with_slashes(f"le {match.string[start : end + _NEAR]}"), None)
+    if date is None or [date.day, date.month] != [int(one) for one in match["date"].split("/")]:
+        return None
+    said = f"{date.day} {MONTHS[date.month - 1].capitalize()}"
+    return _Read(start, end, said, said)
 
 
 def _month_of_year(match: re.Match[str]) -> _Read | None:
@@ -193,17 +219,21 @@ def _month_of_year(match: re.Match[str]) -> _Read | None:
 
 
 def _every(match: re.Match[str]) -> _Read:
-    said = re.findall(_ANY_DAY, match.group().lower())
-    days = [_WEEKDAYS[one].capitalize() for one in said]
+    said = re.findall(f"{_ANY_DAY}|{_FEIRA}", match.group().lower())
+    days = [_weekday(one) for one in said]
     other = "other " if match["other"] else ""
     return _Read(*match.span(), f"every {other}{' and '.join(days)}", " ".join(days))
 
 
 def _in_month(match: re.Match[str]) -> _Read:
-    place = next(name for word, name in _PLACES.items() if re.fullmatch(word, match["place"], re.I))
-    day = f"{place} {_WEEKDAYS[match['weekday'].lower()].capitalize()}"
+    place = next(name for word, name in _NTH.items() if re.fullmatch(word, match["place"], re.I))
+    day = f"{place} {_weekday(match['weekday'].lower())}"
     month = "the month" if match["each"] else _month(match)
     return _Read(*match.span(), f"{day} of {month}", f"{day} {'' if match['each'] else month}")
+
+
+def _weekday(said: str) -> str:
+    return (_WEEKDAYS.get(said) or _WEEKDAYS[f"{said}-feira"]).capitalize()
 
 
 def _month(match: re.Match[str]) -> str:
@@ -219,7 +249,7 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
     patterns = (
         (
             rf"\b(?:(?:{_EVERY})\s)?"
-            rf"(?P<place>{'|'.join(_PLACES)})\s{_WEEKDAY}"
+            rf"(?P<place>{'|'.join(_NTH)})\s(?P<weekday>{_ANY_DAY}|{_FEIRA})"
             rf"\s(?:im|in|des|del?|du|d['’]|di|do|em|(?={_EVERY}))\s?"
             rf"(?:(?P<each>(?:(?:{_EVERY})\s)?(?:monats?|mois|mese|mes))\b"
             rf"|{_MONTH})",
@@ -227,12 +257,15 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
         ),
         (
             rf"(?P<before>(?:^|:\s)(?=\d{{1,2}}\s[a-z]{{3,5}}\.?(?:$|,(?!\s*\d)|[;)]|\sa\s\d))"
-            rf"|\b(?:(?:{BEFORE})\s?|{_ANY_DAY},?\s)(?:de[nm]\s)?"
-            r"(?:\d{1,2}(?:er|[.°º])?\s?(?:-|–|au|bis|al?|ao|ate|all['’]|et|und|y|e)\s?)?)?"
-            rf"(?<![\w/.,:])(?P<day>\d{{1,2}})(?P<nth>er|[.°º])?\s(?P<of>de\s|di\s|d['’])?{_MONTH}"
+            rf"|\b(?:(?:{BEFORE}|les(?=\s\d{{1,2}}(?:,|\set|\sau)\s))\s?|{_ANY_DAY},?\s)(?:de[nm]\s)?"
+            r"(?:(?:\d{1,2}\.?,\s){0,4}\d{1,2}(?:er|[.°º])?"
+            r"\s?(?:-|–|au|bis|al?|ao|ate|all['’]|et|und|y|e)\s?)?)?"
+            rf"(?<![\w/.,:])(?P<day>\d{{1,2}}|{_FIRST})(?P<nth>er|[.°º])?"
+            rf"\s(?P<of>de\s|di\s|d['’])?{_MONTH}"
             rf"(?P<year>\.?,?(?:\sdel?)?\s{YEAR}\b)?",
             _day,
         ),
+        (rf"\b{_ANY_DAY},?\s(?P<date>\d{{1,2}}/\d{{1,2}})(?![\w/])", _with_slash),
         (
             r"(?P<before>\b(?:en|im|em|ab|seit|depuis|debut|fin|anfang|mitte|ende"
             r"|mois\sde|mes\sde|mese\sdi)\s)?"
@@ -246,16 +279,16 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
             r"(?<!a\spart\s)(?!(?-i:L[eo]s\s[A-Z]))"
             r"(?:^|(?<=[.;:!?]\s)|(?!(?-i:(?:Le|Il|La)\s[A-Z])))"
             rf"(?:(?P<every>{_EVERY})|{_ARTICLE})\s"
-            r"(?P<other>zweiten\s|deux\s)?"
-            rf"{_ANY_DAY}s?(?:(?:,|\set|\sy|\se|\sund)\s{_ANY_DAY}s?){{0,5}}\b"
+            r"(?P<other>zweiten\s|deux\s|dos\s|due\s|duas\s)?"
+            rf"{_OF_WEEK}(?:(?:,|\set|\sy|\se|\sund)\s{_OF_WEEK}|\se\s{_FEIRA}){{0,5}}\b"
             # "Le lundi" and "le lundi 18h" are every Monday, "le lundi 8 mars", "le lundi suivant"
             # and "le mardi gras" one.
-            r"(?(every)|(?!,?\s\d{1,2}(?!\d|\s?(?:h|:\d|uhr))"
+            r"(?(every)|(?!,?\s\d{1,2}(?!\d|\s?(?:h|:\d|\.(?:00|1[3-9]|[2-5]\d)|uhr))"
             r"|\s(?:suivant|dernier|prochain|passe|de\b|d['’]|des\b|scors|prossim|seguent"
             r"|successiv|sant|saint|gras|precedent|avant|apres|dopo|prima"
             r"|di\b|dell|in\scui|ou\b|qui\b|noir|nero|en\s(?:huit|quinze))))"
             rf"|(?:^|(?<=[.;:!?]\s)|\b(?-i:(?=[a-z])))"
-            rf"(?P<adverb>{_LANGUAGES['de'].weekdays.replace(' ', '|')})s\b",
+            rf"(?P<adverb>{_TAGE})(?:{_PARTS})?s\b",
             _every,
         ),
     )

@@ -41,7 +41,7 @@ BEFORE: Final = (
 YEAR: Final = r"(?:19|20)\d\d"
 BY_PLACE: Final = rf"(?P<place>{'|'.join(PLACES)}|1st|2nd|3rd|4th)\s(?P<weekday>{WEEKDAY})\b"
 # "Last Friday" is over, "the last Friday of March" need not be.
-LAST: Final = rf"last(?!\s{WEEKDAY}\s(?:of\b|in\s(?:the\smonth\b|{MONTH})))"
+LAST: Final = rf"last(?!\s{WEEKDAY}\s(?:of|in)\s(?:(?:the|this|next|each|every)\smonth\b|{MONTH}))"
 COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})"
 # "To" in the languages whose dates are read, with the article that follows it.
 _TO: Final = (
@@ -52,12 +52,13 @@ _AND: Final = r"\s(?:and|und|et|y|e|&)\s(?:the\s|de[mn]\s|el\s|le\s|il\s|o\s)?"
 _NTH: Final = r"(?:st|nd|rd|th|er|[º°]|\.)?"
 _YEAR: Final = rf"(?:,?\s(?P<year>{YEAR})\b)?"
 _DAY_FIRST: Final = re.compile(
-    rf"\b(?:(?P<from>\d{{1,2}}){_NTH}(?:{_TO}|(?P<apart>{_AND})))?(?P<day>\d{{1,2}}){_NTH}"
+    rf"\b(?:(?P<from>\d{{1,2}}){_NTH}(?:{_TO}|(?P<apart>(?:,\s\d{{1,2}}{_NTH}){{0,4}}{_AND})))?(?P<day>\d{{1,2}}){_NTH}"
     rf"\s(?:(?:of|de|di)\s)?{MONTH}(?:\sde(?=\s\d))?{_YEAR}",
     re.IGNORECASE,
 )
+_DIGITS: Final = re.compile(r"\d+")
 _MONTH_FIRST: Final = re.compile(
-    rf"\b{MONTH}\s(?P<day>\d{{1,2}})(?P<nth>st|nd|rd|th)?(?!\d|\s?:)"
+    rf"\b{MONTH}\s(?:the\s(?=\d{{1,2}}[a-z]))?(?P<day>\d{{1,2}})(?P<nth>st|nd|rd|th)?(?!\d|\s?:)"
     rf"(?:{_TO}(?P<until>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:.]))?{_YEAR}",
     re.IGNORECASE,
 )
@@ -253,7 +254,7 @@ def _is_verb(match: re.Match[str]) -> bool:
 def _read(match: re.Match[str], *, asked: bool) -> list[Stretch]:
     """Of "3-9 May" both days, of "3 May" the same twice.
 
-    "3 and 9 May" are two, in a question what lies between as well: it is about one stretch.
+    "3, 5 and 9 May" are three, in a question what lies between as well: it is about one stretch.
     """
     said = match.groupdict()
     year = None if said["year"] is None else int(said["year"])
@@ -262,8 +263,10 @@ def _read(match: re.Match[str], *, asked: bool) -> list[Stretch]:
     if not 1 <= first <= day <= last:
         first = last = day
     start, end = Written(year, month, first), Written(year, month, last)
-    is_apart = said.get("apart") and not asked
-    return [Stretch(start, start), Stretch(end, end)] if is_apart else [Stretch(start, end)]
+    if asked or not (apart := said.get("apart")):
+        return [Stretch(start, end)]
+    days = (first, *map(int, _DIGITS.findall(apart)), last)
+    return [Stretch(one, one) for one in (Written(year, month, day) for day in days)]
 
 
 def _day_of(year: int, month: int, day: int) -> date | None:

@@ -105,6 +105,7 @@ _MONTH: Final = re.compile(_MONTHS)
 _WEEKDAY: Final = re.compile(_WEEKDAYS)
 # Shorter words are abbreviations, and much else: "mit" and "mar" are a day and a month.
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
+_NAME: Final = re.compile(r"[^\W\d_]{3,}")
 # May in English, as "mayo de 2027" was put before.
 _ALONE_ENGLISH: Final = re.compile(rf"{_WORD.pattern}|\bMay(?=\s(?:del?\s)?{YEAR}\b)")
 # "8 May 1945" is one day, not any in May.
@@ -227,9 +228,9 @@ def _translated(text: str, spoken: Spoken) -> str:
 
         try:
             locale = default_loader.get_locale(language)
-            _, short = _names(language)
+            names, short = _names(language)
             # Of names no month and no day; first, while the words before them are there.
-            text = _WORD.sub(lambda word: " " if _is_none(word, language) else word.group(), text)
+            text = _NAME.sub(lambda word: " " if _is_none(word, language) else word.group(), text)
             text = between_as_to(text)  # "und" is gone afterwards
             for pattern, better in _PREPARED:
                 text = pattern.sub(better, text)
@@ -240,7 +241,7 @@ def _translated(text: str, spoken: Spoken) -> str:
             words = (
                 word.group()
                 for word in _ALONE_ENGLISH.finditer(text)
-                if not _A_DAY.search(text, max(0, word.start() - _NEAR), word.start())
+                if not _is_of_a_day(word, names)
             )
             alone = [_put(locale, word, settings).strip() for word in words]
         # Free text in a third party's parser: whatever it stumbles over names no date.
@@ -283,6 +284,13 @@ def _is_none(word: re.Match[str], language: str) -> bool:
         return False
     is_date = _BEFORE_A_DATE.search(before) or _DAY_BEHIND.match(after)
     return not is_date and _is_name(word)
+
+
+def _is_of_a_day(word: re.Match[str], names: Mapping[str, str]) -> bool:
+    """Whether a word is the month behind the number of a day."""
+    said = word.group().lower()
+    before = word.string[max(0, word.start() - _NEAR) : word.start()]
+    return names.get(said, said) in MONTHS and _A_DAY.search(before) is not None
 
 
 def _is_name(word: re.Match[str]) -> bool:
