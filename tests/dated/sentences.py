@@ -382,6 +382,7 @@ ROLES: Final = (
     (("user", "husband", "The user's husband is Tom"), "Quand mon ex-mari vient-il ?", None),
     # Seen later.
     (("user", "teacher", "The user's teacher is called Bert"), "Is a professor rich?", None),
+    (("user", "sister", "Ida"), "Wie alt ist meine ältere Schwester?", "Ida"),
 )
 HELD_OUT_ROLES: Final = (
     (("user", "boss", "The user's boss is called Bert"), "Wann ist mein Chef im Urlaub?", "Bert"),

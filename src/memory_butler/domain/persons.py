@@ -72,6 +72,8 @@ _CALLED: Final = re.compile(
     r"\b(my|our|the|[^\W\d_][\w-]{0,30}['’]s)((?:\s+(?!(?:my|our|the)\b)[^\W\d_][\w-]{0,30}){1,4})",
     re.IGNORECASE,
 )
+# "My mother in law" is no mother.
+_IN_LAW: Final = re.compile(r"(?<=[a-z]) in law\b", re.IGNORECASE)
 # Whose people "my sister" and "our vet" are.
 _ASKERS: Final = frozenset(
     """
@@ -119,6 +121,8 @@ _LIST: Final = re.compile(
 _MEMBERS: Final = 8  # of a group
 # Before a relation they say that it is another: the "late husband" is no husband.
 _NOT_THAT: Final = frozenset("ex former formerly previous late future step half old first".split())
+# These do so unless a fact says both words: a great uncle, a hot dog, a business partner.
+_MEANS_ANOTHER: Final = frozenset("business great hot".split())
 _NAMED: Final = r"[^\W\d_a-zà-ÿ][\w'’-]{0,30}(?: [^\W\d_a-zà-ÿ][\w'’-]{0,30}){0,2}"
 # "Mia is the user's boss, since May", "Mia: Tom's older sister who moved", "Tom's sister": what she
 # is ends with a sign, or where more is said of it. "The mother of Ida" is nobody's without Ida.
@@ -170,7 +174,8 @@ def described_as(question: str) -> str:
     groups += [word for _, meant in roles.called(question) for word in meant]
     # A fact may have the group itself as its predicate.
     words = [word for one in groups for word in (*_GROUPS.get(one, ()), one)]
-    own = [word for one in _CALLED.finditer(question) for word in one.group(2).casefold().split()]
+    said = _IN_LAW.sub("-in-law", question)
+    own = [word for one in _CALLED.finditer(said) for word in one.group(2).casefold().split()]
     foreign = (foreign for word in (*words, *own) for foreign in roles.words_for(word))
     return " ".join(dict.fromkeys((*words, *foreign)))
 
@@ -204,6 +209,7 @@ def by_name(question: str, facts: Iterable[Known]) -> str | None:
     for described in there:
         del named[described]
     people = {described: _one_person(names) for described, names in named.items()}
+    question = _IN_LAW.sub("-in-law", question)
     put = _GROUP.sub(lambda group: _all_of(group, named), question)
     put = _CALLED.sub(lambda called: _called(called, people), put)
     for found, meant in reversed([*roles.called(put)]):
@@ -251,8 +257,11 @@ def _called(called: re.Match[str], people: Mapping[str, str | None]) -> str:
     for start, end in ((0, 3), (0, 2), (0, 1), (1, 4), (1, 3), (1, 2)):
         name = people.get(whose + " ".join(words[start:end]).casefold())
         # "The owner of the shop" is no owner that memory has without the shop.
-        if name is not None and words[end : end + 1] != ["of"] and words[0] not in _NOT_THAT:
-            return " ".join([name, *words[end:]])
+        # "My brother Tom" has one.
+        behind = words[end] if len(words) > end else ""
+        is_another = words[0] in _NOT_THAT or (start and words[0] in _MEANS_ANOTHER)
+        if name is not None and behind != "of" and not is_another:
+            return called.group() if behind.istitle() else " ".join([name, *words[end:]])
     return called.group()
 
 
@@ -261,13 +270,14 @@ def _said_of(fact: Known) -> Iterator[tuple[str, str]]:
     subject, content = fact.subject.strip(), fact.content[:_READ]
     is_asker = subject.casefold().replace(" ", "_") in _ASKERS
     relation = _LABEL.sub("", fact.predicate.strip().casefold().replace("_", " "))
+    relation, content = (_IN_LAW.sub("-in-law", one) for one in (relation, content))
     # "Partner" is German, too: what is English is that alone.
     meant = () if relation in _RELATIONS else roles.predicate_means(relation, content)
     group = next((one for one in (relation, *meant) if one in _GROUPS), None)
     # "Mag Pizza" and "Lehrerin, 40" begin as names do.
     begins = _ALL_NAME.fullmatch(content) if meant else _BEGINS_WITH_NAME.search(content)
     name = _SAYS_NAME.search(content) or begins
-    is_relation = meant or relation.rpartition(" ")[2] in _RELATIONS
+    is_relation = meant or relation.rpartition(" ")[2].removesuffix("-in-law") in _RELATIONS
     if is_relation and not group and name is not None and _is_name(name.group(1)):
         owners = [""] if is_asker else _names_of(subject)
         for what in meant or _in_short(relation):

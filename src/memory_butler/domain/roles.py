@@ -43,6 +43,14 @@ _PEOPLE: Final = {
     "sister": ("schwester", "soeur sœur", "hermana", "sorella", "irmã"),
     "grandmother grandma": ("großmutter oma", "grand-mère mamie", "abuela", "nonna", "avó vovó"),
     "grandfather grandpa": ("großvater opa", "grand-père papi", "abuelo", "nonno", "avô vovô"),
+    "grandson": ("enkel enkelsohn", "petit-fils", "nieto", "", "neto"),
+    "granddaughter": ("enkelin enkeltochter", "petite-fille", "nieta", "", "neta"),
+    "mother-in-law": ("schwiegermutter", "belle-mère", "suegra", "suocera", "sogra"),
+    "father-in-law": ("schwiegervater", "beau-père", "suegro", "suocero", "sogro"),
+    "brother-in-law": ("schwager", "beau-frère", "cuñado", "cognato", "cunhado"),
+    "sister-in-law": ("schwägerin", "belle-soeur belle-sœur", "cuñada", "cognata", "cunhada"),
+    "son-in-law": ("schwiegersohn", "gendre", "yerno", "genero", "genro"),
+    "daughter-in-law": ("schwiegertochter", "belle-fille", "nuera", "nuora", "nora"),
     "aunt": ("tante", "tante", "tía", "zia", "tia"),
     "uncle": ("onkel", "oncle", "tío", "zio", "tio"),
     "niece": ("nichte", "nièce", "sobrina", "", "sobrinha"),  # an Italian "nipote" is either
@@ -110,8 +118,9 @@ USERS: Final = tuple(
     usuária
     """.split()
 )
-# As the name of a fact these may be another thing: a favourite chef, a chat, Spanish "país".
-_DOUBTFUL: Final = frozenset("chat chef cane pais padres primo prima".split())
+# As the name of a fact these may be another thing: a favourite chef, a chat, Spanish "país" and
+# "género".
+_DOUBTFUL: Final = frozenset("chat chef cane genero neto pais padres primo prima".split())
 
 
 def _table() -> dict[str, tuple[str, ...]]:
@@ -132,8 +141,8 @@ def _any_of(language: int, *tables: Mapping[str, Sequence[str]]) -> str:
 _ENGLISH: Final = _table()
 # "My late husband" is no husband, "ma belle mère" no mother, "meine beste Freundin" a friend.
 _ADJECTIVE: Final = (
-    r"(?:(?!(?:ex|belle|beau|anci|futur|fruh|verstorb|kunftig|antig|difunt|defunt|ehemal|best|erst"
-    r"|zweit|letzt|vorig|alt|geschied|premi|primer|segund|dern|ultim|anterior|medi|halb|stief)"
+    r"(?:(?!(?:ex|belle|beau|anci|futur|fruh|verstorb|(?:zu)?kunftig|antig|difunt|defunt|ehemal|best|erst"
+    r"|zweit|letzt|vorig|alt(?!ere|est)|geschied|premi|primer|segund|dern|ultim|anterior|medi|halb|stief)"
     r"\w{0,9}\b|grand\w?\s(?:mere|pere|parent)|petite?s?\s(?:fil|enf))[^\W\d_]{2,15}\s)?"
 )
 # "Ma femme de ménage" cleans, "mi padre político" is the father in law.
@@ -163,11 +172,11 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Who is called by a role, and what is said of somebody. Made by the first question."""
     called, said = [], []
     for language, words in enumerate(_LANGUAGES):
-        # "Le docteur Martin" has a name; so does any German noun.
+        # "Le docteur Martin" and "mon frère Tom" have a name; so does any German noun.
         behind = "" if words is _LANGUAGES[0] else r"(?!\s(?-i:[A-Z]))"
         anybody, trades = _any_of(language, _PEOPLE, _TRADES), _any_of(language, _TRADES)
         called += [
-            rf"\b(?<!the\s)(?:{words.own})\s{_ADJECTIVE}{anybody}(?:e?s)?{_ANOTHER}(?![\w-])",
+            rf"\b(?<!the\s)(?:{words.own})\s{_ADJECTIVE}{anybody}(?:e?s)?{_ANOTHER}{behind}(?![\w-])",
             rf"\b(?<!the\s)(?:{words.the})(?:\s|(?<=['’])){trades}{_OF}{behind}(?![\w-])",
         ]
         said += [
