@@ -150,6 +150,9 @@ NO_DAYS_ASKED: Final = (
     "Wo ist der Platz des 8. Mai?",
     "¿Cuándo es el Viernes Santo?",
     "Le mardi gras tombe quand ?",
+    "Quando é a Quarta-feira de Cinzas?",
+    "Quando é a Sexta-feira Santa?",
+    "¿Qué comí a media mañana?",
     "Was geschah am 8. Mai 1945?",
 )
 
@@ -272,6 +275,8 @@ REGULAR: Final = (
     ("Jantar na última sexta do mês", "2027-01-29 2027-02-26 2027-03-26"),
     ("Stammtisch jeden 1. Freitag im Monat", "2027-01-01 2027-02-05 2027-03-05"),
     ("Réunion le 1er vendredi du mois", "2027-01-01 2027-02-05 2027-03-05"),
+    ("Réunion tous les premiers vendredis du mois", "2027-01-01 2027-02-05 2027-03-05"),
+    ("Almoço nas primeiras sextas do mês", "2027-01-01 2027-02-05 2027-03-05"),
     ("Almoço no 1º domingo do mês", "2027-01-03 2027-02-07 2027-03-07"),
 )
 HELD_OUT_REGULAR: Final = (
@@ -308,6 +313,10 @@ ASKED: Final = (
     ("What's planned for the weekend after next?", "2026-12-05", "2026-12-13"),
     ("Where are we in a fortnight?", "2026-12-02", "2026-12-16"),
     ("What's on Friday week?", "2026-12-04", "2026-12-04"),
+    ("What's on a week today?", "2026-12-02", "2026-12-02"),
+    ("What's on a week from tomorrow?", "2026-12-03", "2026-12-03"),
+    ("Was ist heute in einer Woche?", "2026-12-02", "2026-12-02"),
+    ("C'è qualcosa tra il 12 e il 20 dicembre?", "2026-12-12", "2026-12-20"),
     ("Am I free a week on Saturday?", "2026-12-05", "2026-12-05"),
     ("¿Qué tengo el viernes a las 9 de la mañana?", "2026-11-27", "2026-11-27"),
     ("¿Qué tengo mañana por la mañana?", "2026-11-26", "2026-11-26"),
@@ -352,6 +361,8 @@ LOOKED_BACK: Final = (
     ("What did I do the day before yesterday?", "2026-11-23", "2026-11-23"),
     ("How did last Friday of all days go?", "2026-11-20", "2026-11-20"),
     ("Where was I a fortnight ago?", "2026-11-04", "2026-11-18"),
+    ("Who visited last Tuesday week?", "2026-11-24", "2026-11-24"),
+    ("Was war heute vor einer Woche?", "2026-11-18", "2026-11-18"),
     ("Was war letzten Freitag?", "2026-11-20", "2026-11-20"),
     ("Was war letztes Wochenende?", "2026-11-21", "2026-11-22"),
     ("Qu'est-ce qu'on a fait vendredi dernier ?", "2026-11-20", "2026-11-20"),

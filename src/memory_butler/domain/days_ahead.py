@@ -102,7 +102,8 @@ def _dated(text: str, today: date, *, month_first: bool = False) -> Iterator[Day
 
 def _near_day(match: re.Match[str], today: date) -> Days:
     near = match["near"].removeprefix("the ")
-    return Days.of(today + timedelta(days={"day after tomorrow": 2, "tomorrow": 1}.get(near, 0)))
+    days = {"day after tomorrow": 2, "tomorrow": 1}.get(near, 0) + 7 * bool(match["week"])
+    return Days.of(today + timedelta(days=days))
 
 
 def _weekday(match: re.Match[str], today: date) -> Days:
@@ -183,7 +184,12 @@ _AHEAD: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days]
                 _by_place,
                 False,
             ),
-            (r"(?P<near>(?:the )?day after tomorrow|tomorrow|today|tonight)\b", _near_day, True),
+            (
+                r"(?P<week>a\sweek\s(?:from\s)?)?"
+                r"(?P<near>(?:the )?day after tomorrow|tomorrow|today(?!\slast\sweek)|tonight)\b",
+                _near_day,
+                True,
+            ),
             (rf"in\s{COUNT}\s(?P<unit>day|week|fortnight|month)s?\b", _in_so_long, True),
             (
                 rf"(?:next|coming|following)\s(?:few\s)?(?:{COUNT}\s)?"
@@ -193,7 +199,11 @@ _AHEAD: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days]
             ),
             (r"(?P<unit>weekend|week|month)\s(?P<which>after next)\b", _span, True),
             (rf"(?P<week>a\sweek\s(?:on|from)\s)(?P<weekday>{WEEKDAY})\b", _weekday, True),
-            (rf"(?P<weekday>{WEEKDAY})\s(?P<week>week(?!\s\d)|after\snext)\b", _weekday, True),
+            (
+                rf"(?<!last\s)(?P<weekday>{WEEKDAY})\s(?P<week>week(?!\s\d)|after\snext)\b",
+                _weekday,
+                True,
+            ),
             (r"(?P<which>this|next|following|coming|the)\s(?P<unit>weekend)\b", _span, True),
             (r"(?P<which>this|next|following|coming)\s(?P<unit>week|month)\b", _span, True),
             (

@@ -249,7 +249,7 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
     patterns = (
         (
             rf"\b(?:(?:{_EVERY})\s)?"
-            rf"(?P<place>{'|'.join(_NTH)})\s(?P<weekday>{_ANY_DAY}|{_FEIRA})"
+            rf"(?P<place>{'|'.join(_NTH)})s?\s(?P<weekday>{_ANY_DAY}|{_FEIRA})s?"
             rf"\s(?:im|in|des|del?|du|d['’]|di|do|em|(?={_EVERY}))\s?"
             rf"(?:(?P<each>(?:(?:{_EVERY})\s)?(?:monats?|mois|mese|mes))\b"
             rf"|{_MONTH})",

@@ -91,7 +91,9 @@ def _in_year(match: re.Match[str], _today: date) -> Days:
 
 
 def _near_day(match: re.Match[str], today: date) -> Days:
-    back = {"day before yesterday": 2, "yesterday": 1, "last night": 1}.get(match["near"], 0)
+    back = {"today last week": 7, "day before yesterday": 2, "yesterday": 1, "last night": 1}.get(
+        match["near"], 0
+    )
     return Days.of(today - timedelta(days=back))
 
 
@@ -118,6 +120,7 @@ def _readers(rows: Iterable[tuple[str, _Reader]]) -> tuple[tuple[re.Pattern[str]
 # The most exact first.
 _READERS: Final = _readers(
     (
+        (r"(?P<near>today last week)\b", _near_day),
         (r"(?P<near>day before yesterday|today|tonight|yesterday|last night)\b", _near_day),
         (rf"{COUNT}\s+(?P<unit>day|week|fortnight|month|year)s?\s+ago\b", _ago),
         (rf"(?:{LAST}|on|this)\s+(?P<weekday>{WEEKDAY})\b", _weekday),

@@ -51,11 +51,12 @@ _PREPARED: Final = tuple(
         ),
         (
             rf"\b(heute|gestern|am|diesen|gut(?:en)?|jeden|{_TAG}"
-            r"|la|esta|cada|una|goede?|elke|god|hver) (?:morgen|mañana)\b",
+            r"|la|esta|cada|una|media|goede?|elke|god|hver) (?:morgen|mañana)\b",
             r"\1",
         ),
         (r"\b(?:fin de semana|fim de semana|fine settimana|week-end|wochenende)\b", "weekend"),
-        (r"\ben huit\b", "week"),
+        (r"\b(?:quarta|sexta)-feira(?= (?:santa|de cinzas)\b)", ""),
+        (r"\ben huit\b(?! jours)", "week"),
         (r"\banoche\b", "last night"),
         (
             rf"\b(?:{'|'.join(_COUNTS)})(?= (?:d[ií]as|giorni|semanas|settimane|mes[ei]s?|a[nñ]os"
@@ -93,6 +94,7 @@ _CORRECTED: Final = tuple(
             rf" ({_SPANS})\b",
             r"last \1\2",
         ),
+        (r"\b(today|tomorrow) next week\b", r"a week from \1"),
         (rf"\b[uü]bern[aä]chste[nrs]? ({_SPANS})\b", r"\1 after next"),
         (r"\b(?:am|dieses|ce|este|neste|questo|dit) weekend\b", "this weekend"),
         (rf"\b(\d{{1,2}})(?:\. ?|o +)(?={_MONTHS})", r"\1 "),
@@ -139,7 +141,9 @@ _TITLES: Final = re.compile(
 )
 # Feasts, and days of ill luck: "Viernes Santo", "mardi gras", "venerdì nero".
 _FEAST: Final = re.compile(
-    r" (?:sant[oa]?|saint|gras|noir|ner[oa]|negr[oa]|trece|diciassette)\b", re.IGNORECASE
+    r" (?:sant[oa]?|saint|gras|noir|ner[oa]|negr[oa]|trece|diciassette"
+    r"|d(?:e|es|elle) (?:cinzas|ceniza|cendres|ceneri))\b",
+    re.IGNORECASE,
 )
 _NEAR: Final = 40  # characters beside a word: each is looked at for each word
 _SHORT: Final = 3  # letters
