@@ -81,6 +81,9 @@ def test_a_date_is_read(text: str, days: str) -> None:
         ("Dentist on 25/11", "25 November"),
         ("Oma geb. 24.12.1961", "24 December 1961"),
         ("Fermé le 11 décembre 2026", "11 December 2026"),
+        ("Chor: erster Mittwoch im August", "first Wednesday August"),
+        ("Cena el último viernes del mes", "last Friday"),
+        ("Basura: martes, jueves y sábados", "Tuesday Thursday Saturday"),
     ],
 )
 def test_a_date_is_indexed_once_and_with_its_year(text: str, added: str) -> None:

@@ -68,7 +68,7 @@ _LANGUAGES: Final = {
     "it": _Words(
         "gennaio|gen febbraio marzo aprile maggio giugno|giu luglio|lug agosto|ago settembre "
         "ottobre|ott novembre dicembre|dic",
-        "lunedi martedi mercoledi giovedi venerdi sabato domenica",
+        "lunedi martedi mercoledi giovedi venerdi sabato domenica|domeniche",
         "prim[oa] second[oa] terz[oa] quart[oa] ultim[oa]",
         r"ogni|tutt[ie]\s(?:i|le)",
         r"il|la(?=\sdomenica)",
@@ -79,7 +79,7 @@ _LANGUAGES: Final = {
         "segunda-feira terca-feira quarta-feira quinta-feira sexta-feira sabado domingo",
         "primeir[oa] segund[oa] terceir[oa] quart[oa] ultim[oa]",
         r"cada|tod[ao]s?(?:\s[ao]s?)?",
-        "as|aos",
+        "as|aos|n[ao]s",
     ),
 }
 
@@ -107,6 +107,7 @@ _DOUBTFUL: Final = frozenset(
 # "Março", "déc." and "às" without their accents: a name, what English has, and an article.
 _UNACCENTED: Final = re.compile(r"Marco|[Dd]ec|[Aa]s (?!.{0,20}feira).*")
 _TAGE: Final = _LANGUAGES["de"].weekdays.replace(" ", "|")
+_JOURS: Final = _LANGUAGES["fr"].weekdays.replace(" ", "|")
 _PARTS: Final = "vormittag|mittag|nachmittag|abend|morgen|nacht"  # "Dienstagabend"
 _TELLING: Final = frozenset(
     f"{word}{end}"
@@ -119,13 +120,15 @@ _TELLING: Final = frozenset(
 _WORD: Final = re.compile(r"[a-z]{3,}")
 
 _MONTH: Final = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b"
+# As well those that German has in common with English.
+_ANY_MONTH: Final = _MONTH.replace(")", "|april|august|september|november)", 1)
 _FIRST: Final = "erste[nr]?|premier|primero|primo|primeiro"  # of a month
 _ANY_DAY: Final = f"(?:{'|'.join(_WEEKDAYS)})"
 # "Às terças-feiras", "toda terça" and "a última terça do mês", which is a third otherwise.
 _FEIRA: Final = "(?:segunda|terca|quarta|quinta|sexta)"
 _OF_WEEK: Final = (
     rf"(?:{_ANY_DAY}(?:{_PARTS})?s?"
-    rf"|(?:{_FEIRA}s(?:-feiras)?|(?<=toda\s){_FEIRA})(?!\s(?:vez|parte|d[ao]s?)\b))"
+    rf"|(?:{_FEIRA}s(?:-feiras)?|(?<=toda\s){_FEIRA})(?!\s(?:vez|parte|d[ao]s?|de\sfinal)\b))"
 )
 _EVERY: Final = "|".join(words.every for words in _LANGUAGES.values())
 _ARTICLE: Final = "|".join(words.article for words in _LANGUAGES.values())
@@ -189,15 +192,16 @@ _NEAR: Final = 16  # characters before a date, the longest of these
 
 def _day(match: re.Match[str]) -> _Read | None:
     name = match["month"]
+    is_first = not match["day"].isdigit()
     is_told = match["before"] is not None or match["of"] or match["nth"] or match["year"]
-    if name.lower() in _DOUBTFUL and not is_told:
+    if name.lower() in _DOUBTFUL and not (is_told or is_first):
         return None
     if STREET.search(match.string[max(0, match.start("day") - _NEAR) : match.start("day")]):
         return None
     month = _month(match)
     year = re.sub(r"\D", "", match["year"] or "")
     start, end = match.span("month")
-    if not match["day"].isdigit():
+    if is_first:
         return _Read(match.start("day"), end, f"1 {month}", f"1 {month} {year}".rstrip())
     return _Read(start, end, month, f"{int(match['day'])} {month} {year}".rstrip())
 
@@ -226,10 +230,15 @@ def _every(match: re.Match[str]) -> _Read:
 
 
 def _in_month(match: re.Match[str]) -> _Read:
-    place = next(name for word, name in _NTH.items() if re.fullmatch(word, match["place"], re.I))
-    day = f"{place} {_weekday(match['weekday'].lower())}"
-    month = "the month" if match["each"] else _month(match)
-    return _Read(*match.span(), f"{day} of {month}", f"{day} {'' if match['each'] else month}")
+    places = dict.fromkeys(
+        name
+        for said in match.group("also", "place")
+        for word, name in _NTH.items()
+        if said and re.fullmatch(word, said, re.I)
+    )
+    day, month = _weekday(match["weekday"].lower()), "" if match["each"] else _month(match)
+    said = f"{' and '.join(places)} {day} of {month or 'the month'}"
+    return _Read(*match.span(), said, f"{' '.join(places)} {day} {month}".rstrip())
 
 
 def _weekday(said: str) -> str:
@@ -237,7 +246,8 @@ def _weekday(said: str) -> str:
 
 
 def _month(match: re.Match[str]) -> str:
-    return _MONTHS[match["month"].lower()].capitalize()
+    said = match["month"].lower()
+    return _MONTHS.get(said, said).capitalize()
 
 
 _Reader = Callable[[re.Match[str]], _Read | None]
@@ -249,10 +259,11 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
     patterns = (
         (
             rf"\b(?:(?:{_EVERY})\s)?"
+            rf"(?:(?P<also>{'|'.join(_NTH)})s?\s(?:et|und|y|e)\s(?:[a-z]{{1,3}}\s)?)?"
             rf"(?P<place>{'|'.join(_NTH)})s?\s(?P<weekday>{_ANY_DAY}|{_FEIRA})s?"
             rf"\s(?:im|in|des|del?|du|d['’]|di|do|em|(?={_EVERY}))\s?"
             rf"(?:(?P<each>(?:(?:{_EVERY})\s)?(?:monats?|mois|mese|mes))\b"
-            rf"|{_MONTH})",
+            rf"|{_ANY_MONTH})",
             _in_month,
         ),
         (
@@ -276,17 +287,20 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
         (
             # Not "tous les jours sauf le lundi".
             r"\b(?<!sauf\s)(?<!excepte\s)(?<!excepto\s)(?<!eccetto\s)(?<!salvo\s)(?<!tranne\s)"
-            r"(?<!a\spart\s)(?!(?-i:L[eo]s\s[A-Z]))"
+            r"(?<!a\spart\s)(?:(?!(?-i:L[eo]s\s[A-Z]))"
             r"(?:^|(?<=[.;:!?]\s)|(?!(?-i:(?:Le|Il|La)\s[A-Z])))"
             rf"(?:(?P<every>{_EVERY})|{_ARTICLE})\s"
             r"(?P<other>zweiten\s|deux\s|dos\s|due\s|duas\s)?"
-            rf"{_OF_WEEK}(?:(?:,|\set|\sy|\se|\sund)\s{_OF_WEEK}|\se\s{_FEIRA}){{0,5}}\b"
+            rf"{_OF_WEEK}(?:(?:,|\set|\sy|\se|\sund)\s{_OF_WEEK}|\se\s{_FEIRA}){{0,5}}\b(?!-)"
             # "Le lundi" and "le lundi 18h" are every Monday, "le lundi 8 mars", "le lundi suivant"
             # and "le mardi gras" one.
             r"(?(every)|(?!,?\s\d{1,2}(?!\d|\s?(?:h|:\d|\.(?:00|1[3-9]|[2-5]\d)|uhr))"
-            r"|\s(?:suivant|dernier|prochain|passe|de\b|d['’]|des\b|scors|prossim|seguent"
+            r"|\s(?:suivant|dernier|prochain|passe|de\b(?!\smanha)|d['’]|des\b|scors|prossim|seguent"
             r"|successiv|sant|saint|gras|precedent|avant|apres|dopo|prima"
             r"|di\b|dell|in\scui|ou\b|qui\b|noir|nero|en\s(?:huit|quinze))))"
+            # "Fermé dimanches", "martes y sábados", but not "dos domingos al mes".
+            r"|(?<!os\s)(?<!ux\s)(?<!ois\s)(?<!ces\s)(?<!ains\s)(?<!eurs\s)(?<!ques\s)"
+            rf"(?-i:(?:{_ANY_DAY}(?:,|\set|\sy|\se)\s){{0,5}}(?:{_JOURS}|sabado|domingo)s\b))"
             rf"|(?:^|(?<=[.;:!?]\s)|\b(?-i:(?=[a-z])))"
             rf"(?P<adverb>{_TAGE})(?:{_PARTS})?s\b",
             _every,

@@ -16,6 +16,7 @@ from memory_butler.domain.written_dates import (
     MAX_CHARACTERS,
     MONTH,
     MONTHS,
+    PLACE,
     WEEKDAY,
     WEEKDAYS,
     YEAR,
@@ -53,7 +54,7 @@ _WEEKLY: Final = re.compile(
 )
 # "The first Wednesday of the month"; "every second Tuesday" is every other.
 _MONTHLY: Final = re.compile(
-    rf"\b(?P<every>every\s(?!second|2nd))?{BY_PLACE}"
+    rf"\b(?P<every>every\s(?!second|2nd))?(?:(?P<also>{PLACE})\s(?:and|&)\s(?:the\s)?)?{BY_PLACE}"
     r"(?(every)|\s(?:of|in)\s(?:the|each|every|a)\smonth\b)",
     re.IGNORECASE,
 )
@@ -194,7 +195,12 @@ def is_regular_on(days: Days, text: str) -> bool:
     """Whether a text is about what happens every week, or once a month, on one of these days."""
     if _NO_LONGER.search(text):
         return False
-    monthly = [(one["place"], one["weekday"]) for one in _MONTHLY.finditer(text)]
+    monthly = [
+        (place, one["weekday"])
+        for one in _MONTHLY.finditer(text)
+        for place in one.group("also", "place")
+        if place
+    ]
     if any(is_on(day, *one) for one in monthly for day in days):
         return True
     weekdays = {WEEKDAYS[day.weekday()] for day in days}

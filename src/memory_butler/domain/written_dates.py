@@ -39,21 +39,27 @@ BEFORE: Final = (
     r"|il|l['’]|dell['’]|dal|dall['’]|all['’]|ao|em"
 )
 YEAR: Final = r"(?:19|20)\d\d"
-BY_PLACE: Final = rf"(?P<place>{'|'.join(PLACES)}|1st|2nd|3rd|4th)\s(?P<weekday>{WEEKDAY})\b"
+PLACE: Final = rf"{'|'.join(PLACES)}|1st|2nd|3rd|4th"
+BY_PLACE: Final = rf"(?P<place>{PLACE})\s(?P<weekday>{WEEKDAY})\b"
 # "Last Friday" is over, "the last Friday of March" need not be.
 LAST: Final = rf"last(?!\s{WEEKDAY}\s(?:of|in)\s(?:(?:the|this|next|each|every)\smonth\b|{MONTH}))"
 COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})"
 # "To" in the languages whose dates are read, with the article that follows it.
 _TO: Final = (
-    r"(?:\s?[–—-]\s?|\sall['’]|\s(?:to|until|till|through|thru|up\sto|bis|bis\szum|au|jusqu['’]au|al?|hasta|até|ao"
+    r"(?:\s?[–—-]\s?|\sall['’]|\s(?:to|until|till|through|thru|up\sto|bis|bis\szum|au|jusqu['’]au|al?|alla|hasta|até|ao"
     r"|fino\sal?|tot|tot\sen\smet|t/m|til)\s(?:the\s|de[nmr]\s|el\s|le\s|il\s|o\s)?)"
+)
+# "Thursday 12 to Saturday 14 March", "du jeudi 12 au samedi 14 mars".
+_A_WEEKDAY: Final = (
+    r"(?:[^\W\d_]{2,9}(?:day|tag|woch|d[iì]|es|feira)|dimanche|s[aá]bado|sabato|doming[ao]|domenica"
+    r"|segunda|ter[çc]a|quarta|quinta|sexta)"
 )
 _AND: Final = r"\s(?:and|und|et|y|e|&)\s(?:the\s|de[mn]\s|el\s|le\s|il\s|o\s)?"
 _NTH: Final = r"(?:st|nd|rd|th|er|[º°]|\.)?"
 _YEAR: Final = rf"(?:,?\s(?P<year>{YEAR})\b)?"
 _DAY_FIRST: Final = re.compile(
-    rf"\b(?:(?P<from>\d{{1,2}}){_NTH}(?:{_TO}|(?P<apart>(?:,\s\d{{1,2}}{_NTH}){{0,4}}{_AND})))?(?P<day>\d{{1,2}}){_NTH}"
-    rf"\s(?:(?:of|de|di)\s)?{MONTH}(?:\sde(?=\s\d))?{_YEAR}",
+    rf"\b(?:(?P<from>\d{{1,2}}){_NTH}(?:{_TO}(?:{_A_WEEKDAY},?\s(?:de[nm]\s)?)?|(?P<apart>(?:,\s\d{{1,2}}{_NTH}){{0,4}}{_AND})))?(?P<day>\d{{1,2}}){_NTH}"
+    rf"\s(?:(?:of|de|di)\s)?{MONTH}(?!\s(?:street|road|lane|avenue)\b)(?:\sde(?=\s\d))?{_YEAR}",
     re.IGNORECASE,
 )
 _DIGITS: Final = re.compile(r"\d+")

@@ -111,7 +111,9 @@ _NAME: Final = re.compile(r"[^\W\d_]{3,}")
 # May in English, as "mayo de 2027" was put before.
 _ALONE_ENGLISH: Final = re.compile(rf"{_WORD.pattern}|\bMay(?=\s(?:del?\s)?{YEAR}\b)")
 # "8 May 1945" is one day, not any in May.
-_A_DAY: Final = re.compile(r"\d{1,2}(?:\.|er|[º°])? (?:de |di )?$")
+_A_DAY: Final = re.compile(
+    r"(?:\d{1,2}(?:\.|er|[º°])?|prim(?:o|ero|eiro)|premier) (?:de |di )?$", re.IGNORECASE
+)
 # Languages that write months or weekdays with a capital letter, always or until lately; in others a
 # word with one is a name: "su hijo Domingo".
 _CAPITALS: Final = frozenset(("de", "el", "id", "pt"))
