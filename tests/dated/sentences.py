@@ -159,6 +159,7 @@ NO_DAYS_ASKED: Final = (
     "Quando é a Quarta-feira de Cinzas?",
     "Quando é a Sexta-feira Santa?",
     "¿Qué comí a media mañana?",
+    "A filling fell out this morning. Who should look at it?",
     "Was geschah am 8. Mai 1945?",
 )
 
@@ -351,6 +352,12 @@ ASKED: Final = (
     ("What's planned for the weekend after next?", "2026-12-05", "2026-12-13"),
     ("Where are we in a fortnight?", "2026-12-02", "2026-12-16"),
     ("What's on Friday week?", "2026-12-04", "2026-12-04"),
+    ("What do I have this afternoon?", "2026-11-25", "2026-11-25"),
+    ("Qu'est-ce que j'ai ce soir ?", "2026-11-25", "2026-11-25"),
+    ("¿Qué tengo esta noche?", "2026-11-25", "2026-11-25"),
+    ("Cosa ho stasera?", "2026-11-25", "2026-11-25"),
+    ("O que tenho esta tarde?", "2026-11-25", "2026-11-25"),
+    ("Cosa ho domattina?", "2026-11-26", "2026-11-26"),
     ("What's on a week today?", "2026-12-02", "2026-12-02"),
     ("What's on a week from tomorrow?", "2026-12-03", "2026-12-03"),
     ("Was ist heute in einer Woche?", "2026-12-02", "2026-12-02"),

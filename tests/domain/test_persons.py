@@ -252,6 +252,7 @@ def test_members_of_a_group_are_looked_for() -> None:
         ([("user", "sogra", "Rosa")], "Wann kommt meine Schwiegermutter?", "Rosa"),
         ([("user", "granddaughter", "Mia")], "Que fait ma petite-fille ?", "Mia"),
         ([("user", "género", "Masculino")], "Cosa fa mio genero?", None),
+        ([("user", "husband", "Tom")], "QUAND ARRIVE MON MARI CE SOIR ?", "Tom"),
         # Words that are something else, too.
         ([("user", "boss", "Bert"), ("user", "chef", "Yotam Adler")], "Ask my boss", "Bert"),
         ([("user", "cat", "Minka"), ("user", "chat", "Slack")], "Feed my cat", "Minka"),

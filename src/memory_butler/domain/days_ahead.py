@@ -17,6 +17,7 @@ from memory_butler.domain.written_dates import (
     LENGTHS,
     LONGEST,
     MONTH,
+    TODAY,
     WEEKDAY,
     WEEKDAYS,
     Days,
@@ -186,7 +187,7 @@ _AHEAD: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days]
             ),
             (
                 r"(?P<week>a\sweek\s(?:from\s)?)?"
-                r"(?P<near>(?:the )?day after tomorrow|tomorrow|today(?!\slast\sweek)|tonight)\b",
+                rf"(?P<near>(?:the )?day after tomorrow|tomorrow|(?:{TODAY})(?!\slast\sweek))\b",
                 _near_day,
                 True,
             ),

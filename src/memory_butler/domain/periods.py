@@ -17,6 +17,7 @@ from memory_butler.domain.written_dates import (
     LONGEST,
     MAX_CHARACTERS,
     MONTH,
+    TODAY,
     WEEKDAY,
     WEEKDAYS,
     YEAR,
@@ -121,7 +122,7 @@ def _readers(rows: Iterable[tuple[str, _Reader]]) -> tuple[tuple[re.Pattern[str]
 _READERS: Final = _readers(
     (
         (r"(?P<near>today last week)\b", _near_day),
-        (r"(?P<near>day before yesterday|today|tonight|yesterday|last night)\b", _near_day),
+        (rf"(?P<near>day before yesterday|{TODAY}|yesterday|last night)\b", _near_day),
         (rf"{COUNT}\s+(?P<unit>day|week|fortnight|month|year)s?\s+ago\b", _ago),
         (rf"(?:{LAST}|on|this)\s+(?P<weekday>{WEEKDAY})\b", _weekday),
         (r"(?P<which>last|past|previous|this)\s+(?P<unit>weekend|week|month|year)\b", _span),

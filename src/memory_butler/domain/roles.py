@@ -173,7 +173,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     called, said = [], []
     for language, words in enumerate(_LANGUAGES):
         # "Le docteur Martin" and "mon frère Tom" have a name; so does any German noun.
-        behind = "" if words is _LANGUAGES[0] else r"(?!\s(?-i:[A-Z]))"
+        behind = "" if words is _LANGUAGES[0] else r"(?!\s(?-i:[A-Z][a-z]))"
         anybody, trades = _any_of(language, _PEOPLE, _TRADES), _any_of(language, _TRADES)
         called += [
             rf"\b(?<!the\s)(?:{words.own})\s{_ADJECTIVE}{anybody}(?:e?s)?{_ANOTHER}{behind}(?![\w-])",

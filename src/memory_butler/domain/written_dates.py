@@ -40,6 +40,8 @@ BEFORE: Final = (
 )
 YEAR: Final = r"(?:19|20)\d\d"
 PLACE: Final = rf"{'|'.join(PLACES)}|1st|2nd|3rd|4th"
+# "What do I have this evening?", but not "It broke this morning, who mends it?".
+TODAY: Final = r"today|tonight|this\s(?:morning|afternoon|evening)(?=\s?\?)"
 BY_PLACE: Final = rf"(?P<place>{PLACE})\s(?P<weekday>{WEEKDAY})\b"
 # "Last Friday" is over, "the last Friday of March" need not be.
 LAST: Final = rf"last(?!\s{WEEKDAY}\s(?:of|in)\s(?:(?:the|this|next|each|every)\smonth\b|{MONTH}))"

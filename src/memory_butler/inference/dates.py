@@ -44,6 +44,12 @@ _PREPARED: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), better)
     for pattern, better in (
         (r"\bsonnabend", "Samstag"),
+        (r"\bdomattina\b", "domani"),
+        (
+            r"\b(?:ce (?:soir|matin)|cet après-midi|esta (?:noche|noite|tarde|mañana|manhã)"
+            r"|sta(?:sera|mattina|notte)|questa (?:sera|mattina)|van(?:avond|middag|morgen))\b",
+            "this evening",
+        ),
         (
             rf"\b({_TAG}|[a-z]{{3,6}}dag)"
             r"(?:(?:vor|nach)?mittag|morgen|abend|nacht|middag|ochtend|avond)(?=s?\b)",
