@@ -201,7 +201,7 @@ _AHEAD: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days]
             (r"(?P<unit>weekend|week|month)\s(?P<which>after next)\b", _span, True),
             (rf"(?P<week>a\sweek\s(?:on|from)\s)(?P<weekday>{WEEKDAY})\b", _weekday, True),
             (
-                rf"(?<!last\s)(?P<weekday>{WEEKDAY})\s(?P<week>week(?!\s\d)|after\snext)\b",
+                rf"(?<!last\s)(?P<weekday>{WEEKDAY})\s(?P<week>week(?!\s(?:\d|one\b))|after\snext)\b",
                 _weekday,
                 True,
             ),

@@ -128,7 +128,7 @@ _ANY_DAY: Final = f"(?:{'|'.join(_WEEKDAYS)})"
 _FEIRA: Final = "(?:segunda|terca|quarta|quinta|sexta)"
 _OF_WEEK: Final = (
     rf"(?:{_ANY_DAY}(?:{_PARTS})?s?"
-    rf"|(?:{_FEIRA}s(?:-feiras)?|(?<=toda\s){_FEIRA})(?!\s(?:vez|parte|d[ao]s?|de\sfinal)\b))"
+    rf"|(?:{_FEIRA}s(?:-feiras)?|(?<=toda\s){_FEIRA})(?!\s(?:vez|parte|nupcias|d[ao]s?|de\sfinal)\b))"
 )
 _EVERY: Final = "|".join(words.every for words in _LANGUAGES.values())
 _ARTICLE: Final = "|".join(words.article for words in _LANGUAGES.values())
@@ -272,7 +272,7 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
             r"(?:(?:\d{1,2}\.?,\s){0,4}\d{1,2}(?:er|[.°º])?"
             r"\s?(?:-|–|au|bis|al?|ao|ate|all['’]|et|und|y|e)\s?)?)?"
             rf"(?<![\w/.,:])(?P<day>\d{{1,2}}|{_FIRST})(?P<nth>er|[.°º])?"
-            rf"\s(?P<of>de\s|di\s|d['’])?{_MONTH}"
+            rf"\s(?P<of>de\s|di\s|d['’])?{_MONTH}(?!-[a-z])"
             rf"(?P<year>\.?,?(?:\sdel?)?\s{YEAR}\b)?",
             _day,
         ),
@@ -299,7 +299,7 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
             r"|successiv|sant|saint|gras|precedent|avant|apres|dopo|prima"
             r"|di\b|dell|in\scui|ou\b|qui\b|noir|nero|en\s(?:huit|quinze))))"
             # "Fermé dimanches", "martes y sábados", but not "dos domingos al mes".
-            r"|(?<!os\s)(?<!ux\s)(?<!ois\s)(?<!ces\s)(?<!ains\s)(?<!eurs\s)(?<!ques\s)"
+            r"|(?<!os\s)(?<!des\s)(?<!ux\s)(?<!ois\s)(?<!ces\s)(?<!ains\s)(?<!eurs\s)(?<!ques\s)"
             rf"(?-i:(?:{_ANY_DAY}(?:,|\set|\sy|\se)\s){{0,5}}(?:{_JOURS}|sabado|domingo)s\b))"
             rf"|(?:^|(?<=[.;:!?]\s)|\b(?-i:(?=[a-z])))"
             rf"(?P<adverb>{_TAGE})(?:{_PARTS})?s\b",

@@ -208,8 +208,9 @@ def stretches(text: str, *, asked: bool = False, month_first: bool = False) -> l
         month_first: "12/11" is in December, unless the day surely comes first.
     """
     text = between_as_to(text[:MAX_CHARACTERS])
+    lasts = _MOVED.search(text) is None
     found: list[tuple[tuple[int, int], list[Stretch]]] = [
-        (match.span(), _read(match, asked=asked))
+        (match.span(), _read(match, asked=asked, lasts=lasts))
         for pattern in (_DAY_FIRST, _MONTH_FIRST, *_IN_FIGURES)
         for match in islice(pattern.finditer(text), MOST)
         if not (asked and _is_verb(match))
@@ -222,7 +223,6 @@ def stretches(text: str, *, asked: bool = False, month_first: bool = False) -> l
             found.append((place, [Stretch(day, day) for day in some]))
     named: list[Stretch] = []
     end, former = 0, list[Stretch]()
-    lasts = _MOVED.search(text) is None
     for (start, until), readings in sorted(found):
         if lasts and former and end <= start and _JOINED.fullmatch(text, end, start):
             named += (Stretch(a.start, b.end) for a, b in zip(former, readings, strict=False))
@@ -259,10 +259,11 @@ def _is_verb(match: re.Match[str]) -> bool:
     return not (match["nth"] or match["year"] or _BEFORE_A_DATE.search(before))
 
 
-def _read(match: re.Match[str], *, asked: bool) -> list[Stretch]:
+def _read(match: re.Match[str], *, asked: bool, lasts: bool) -> list[Stretch]:
     """Of "3-9 May" both days, of "3 May" the same twice.
 
-    "3, 5 and 9 May" are three, in a question what lies between as well: it is about one stretch.
+    "3, 5 and 9 May" are three, and what was "moved from 3 to 9 May" is on two. In a question what
+    lies between counts as well: it is about one stretch.
     """
     said = match.groupdict()
     year = None if said["year"] is None else int(said["year"])
@@ -271,9 +272,10 @@ def _read(match: re.Match[str], *, asked: bool) -> list[Stretch]:
     if not 1 <= first <= day <= last:
         first = last = day
     start, end = Written(year, month, first), Written(year, month, last)
-    if asked or not (apart := said.get("apart")):
+    apart = said.get("apart") or ""
+    if asked or (lasts and not apart):
         return [Stretch(start, end)]
-    days = (first, *map(int, _DIGITS.findall(apart)), last)
+    days = dict.fromkeys((first, *map(int, _DIGITS.findall(apart)), last))
     return [Stretch(one, one) for one in (Written(year, month, day) for day in days)]
 
 

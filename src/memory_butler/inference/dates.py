@@ -61,6 +61,12 @@ _PREPARED: Final = tuple(
             r"\1",
         ),
         (r"\b(?:fin de semana|fim de semana|fine settimana|week-end|wochenende)\b", "weekend"),
+        # "A segunda vez" is the second time, "a quinta do avô" his farm.
+        (
+            r"\b(a|uma|em|da) (?:segunda|terça|quarta|quinta|sexta)"
+            r"(?= (?!que vem|passada|pr[oó]xima|de manhã|e |à|ao )[^\W\d_])",
+            r"\1",
+        ),
         (r"\b(?:quarta|sexta)-feira(?= (?:santa|de cinzas)\b)", ""),
         (r"\ben huit\b(?! jours)", "week"),
         (r"\banoche\b", "last night"),
