@@ -1,7 +1,7 @@
 """A year of a household in one memory: does it know what it was told, and keep to it?
 
     python bench/household.py --scenario FILE [--json OUT] [--days N] [--without GUARD]
-                              [--ablations] [--missed]
+                              [--beside] [--ablations] [--missed]
 
 A scenario (JSON Lines, ordered by time) tells what a household says to its butlers, what a perfect
 reader would note of it, and what a perfect memory would show for each question. Everything runs on
@@ -22,6 +22,7 @@ import argparse
 import asyncio
 import json
 import math
+import random
 import re
 import sys
 import time
@@ -708,6 +709,25 @@ def read(path: Path, days: int | None = None) -> list[Event]:
     return events
 
 
+def beside(events: Sequence[Event]) -> list[Event]:
+    """The same year, in which each question comes before or behind one that is not about it.
+
+    What is not about the household stays so: two such prompts in one.
+    """
+    idle = [one["prompt"] for one in events if one["kind"] == "probe" and one["irrelevant"]]
+    draw = random.Random(1)
+
+    def joined(event: Event) -> Event:
+        if event["kind"] != "probe":
+            return event
+        said = [event["prompt"], draw.choice(idle)]
+        draw.shuffle(said)
+        ended = (one if one[-1] in "?!." else f"{one}." for one in said)
+        return event | {"prompt": " ".join(ended)}
+
+    return [joined(one) for one in events]
+
+
 def items_of(events: Sequence[Event]) -> dict[str, Item]:
     """Everything that is ever said, true or not, by its key."""
     keys: dict[str, Item] = {}
@@ -827,10 +847,15 @@ def main() -> int:
         metavar="GUARD",
         help="turn a guard off: " + ", ".join(GUARDS),
     )
+    parser.add_argument(
+        "--beside", action="store_true", help="an irrelevant prompt beside each question"
+    )
     parser.add_argument("--ablations", action="store_true", help="a column for each guard, off")
     parser.add_argument("--missed", action="store_true", help="list what was missed")
     args = parser.parse_args()
     events = read(args.scenario, args.days)
+    if args.beside:
+        events = beside(events)
     columns: dict[str, dict[str, Any]] = {}
     if args.json and args.json.exists():
         columns = json.loads(args.json.read_text("utf-8"))

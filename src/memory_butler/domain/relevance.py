@@ -250,6 +250,8 @@ _FOR_ONESELF: Final = re.compile(
     re.IGNORECASE,
 )
 _OTHERS: Final = frozenset("he she they him them her hers his their theirs".split())
+_BEGINNING: Final = 4  # words
+_POINTING_BACK: Final = _OTHERS | frozenset("it its that those these".split())
 _PEOPLE: Final = frozenset(
     """
     family kids kid children son daughter wife husband mum mom mother dad father parents sister
@@ -351,6 +353,11 @@ def is_personal(question: str) -> bool:
     if words & _ENGLISH and _ME.search(_FOR_ONESELF.sub(" ", question[:_READ])):
         return True
     return others and not names_in(question)
+
+
+def points_back(question: str) -> bool:
+    """Whether it begins with what another sentence names: "when does she …", "is it far?"."""
+    return not _POINTING_BACK.isdisjoint(_words(question)[:_BEGINNING]) and not names_in(question)
 
 
 def is_question(question: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple, Self
 from uuid import UUID
 
 from memory_butler.domain import fusion
+from memory_butler.domain.clauses import clauses, is_told
 from memory_butler.domain.days_ahead import days_ahead
 from memory_butler.domain.deep import DeepScore, Evidence, deep_scores, named_speakers
 from memory_butler.domain.entities import spellings
@@ -89,6 +90,8 @@ from memory_butler.store.transaction import Transaction
 DESCRIBING: Final = 12
 # A fact that a question points at, by a day or by who asks, is meant as likely as not.
 EVEN_CHANCE: Final = 0.5
+# What bears on a sentence that only tells something beside others: "The bus was late."
+SURELY: Final = 0.9
 
 
 class Match(NamedTuple):
@@ -236,10 +239,40 @@ async def matches(
     asked: Question,
     embedding: Awaitable[Vector | None],
 ) -> list[Match]:
-    """Every memory that bears on the question, or on the question by name, unordered.
+    """Every memory that bears on the question, or on one of the things that it asks for, unordered.
 
     The words are looked up while the question is still being embedded: each takes another core.
     """
+    parts = clauses(asked.text) if asked.mode == "deep" else []
+    others = [await _understood(replace(asked, text=part), asked.spoken) for part in parts]
+    begun = [begin_embedding(memory, one, tx.tenant) for one in others]
+    whole = await _of_one(memory, tx, types, asked, embedding)
+    if not others:
+        return whole
+    found = [
+        await _of_one(memory, tx, types, one, vector)
+        for one, vector in zip(others, begun, strict=True)
+    ]
+    bears = [max((one.relevance or 0.0 for one in part), default=0.0) for part in found]
+    # What bears on none of its parts bears no more on the whole.
+    most = max(bears)
+    whole = [one._replace(relevance=min(one.relevance or 0.0, most)) for one in whole]
+    whole = [one for one in whole if (one.relevance or 0.0) >= asked.min_relevance]
+    least = memory.config.retrieval.min_relevance
+    for clause, part, best in zip(parts, found, bears, strict=True):
+        if best >= (max(least, SURELY) if is_told(clause) else least):
+            whole = _united(whole, part)
+    return whole
+
+
+async def _of_one(
+    memory: Memory,
+    tx: Transaction,
+    types: Sequence[MemoryType],
+    asked: Question,
+    embedding: Awaitable[Vector | None],
+) -> list[Match]:
+    """Every memory that bears on the question, or on the question by name, unordered."""
     period = period_of(asked.dated, asked.here_now) if asked.mode == "deep" else None
     pointed = await _pointed_at(tx, types, asked, period)
     found, worded_best = await _matches(tx, types, asked, period, pointed, embedding)

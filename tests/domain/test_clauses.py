@@ -1,0 +1,71 @@
+"""What a prompt asks for one by one."""
+
+import pytest
+
+from memory_butler.domain.clauses import clauses
+
+pytestmark = pytest.mark.requirement("SRCH-01")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "parts"),
+    [
+        (
+            "Who is our plumber, and when is the school play?",
+            ["Who is our plumber", "when is the school play?"],
+        ),
+        (
+            "Who is our vet? Also, what does Ida take?",
+            ["Who is our vet?", "what does Ida take?"],
+        ),
+        (
+            "Wo ist der Schlüssel und wann kommt der Klempner?",
+            ["Wo ist der Schlüssel", "wann kommt der Klempner?"],
+        ),
+        (
+            "The bus was late again. Does Ida eat nuts and is Ben away on Friday?",
+            ["The bus was late again.", "Does Ida eat nuts", "is Ben away on Friday?"],
+        ),
+        # A greeting beside it is left out.
+        ("Good morning! Who picks up Ben today?", ["Who picks up Ben today?"]),
+        ("Who picks up Ben today? Thanks!", ["Who picks up Ben today?"]),
+        # What points back stays with what it points to.
+        (
+            "It rains again today. Where does Ida live and when does she come?",
+            ["It rains again today.", "Where does Ida live when does she come?"],
+        ),
+        # A full stop ends no sentence behind a title or a number.
+        (
+            "Ring Mrs. Novak at 5 p.m. sharp. Where is the key?",
+            ["Ring Mrs. Novak at 5 p.m. sharp.", "Where is the key?"],
+        ),
+    ],
+)
+def test_a_prompt_that_asks_for_several_things_is_parted(prompt: str, parts: list[str]) -> None:
+    assert clauses(prompt) == parts
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "",
+        "Who is our plumber?",
+        "Where does Ida live and what is her number?",
+        "Where and when can I get fresh mackerel?",
+        "Which bag is red and is heavy?",
+        "I know what you did and why",
+        "Good morning! Thank you.",
+        "Call Mrs. Novak at 5 p.m. sharp today",
+        # The material of a task asks nothing.
+        "Translate into Greek: Where is the station? When does the train leave?",
+    ],
+)
+def test_a_prompt_that_asks_for_one_thing_is_whole(prompt: str) -> None:
+    assert clauses(prompt) == []
+
+
+def test_a_long_prompt_has_few_parts() -> None:
+    assert len(clauses(" ".join(f"Where is thing {n}?" for n in range(12)))) == 4
+    told = "The bus was late. It rained all day. My shoes are wet. Lunch was good. "
+    assert clauses(told + "Where is the key?")[-1] == "Where is the key?"
+    assert clauses("Where is the key to the shed? " * 100) == []
