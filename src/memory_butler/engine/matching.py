@@ -88,10 +88,9 @@ from memory_butler.store.transaction import Transaction
 
 # Of the facts that have the most of a question's words, how many may say whom it is about.
 DESCRIBING: Final = 12
-# A fact that a question points at, by a day or by who asks, is meant as likely as not.
+# A fact that a question points at, by a day or by who asks, is meant as likely as not; what bears on
+# a sentence that asks nothing has to be, beside others: "The bus was late."
 EVEN_CHANCE: Final = 0.5
-# What bears on a sentence that asks nothing, beside others: "The bus was late."
-SURELY: Final = 0.9
 
 
 class Match(NamedTuple):
@@ -139,7 +138,7 @@ class Question:
     min_trust: Trust | None = None
     min_relevance: float = 0.0
     weighty: bool = False
-    parts: tuple[Self, ...] = ()
+    parts: "tuple[Question, ...]" = ()
     words: str = ""
     dated: str = ""
     calendar: Mapping[str, str] = field(default_factory=dict)
@@ -268,7 +267,7 @@ async def matches(
     for part, found in zip(asked.parts, parts, strict=True):
         best = max((one.relevance or 0.0 for one in found), default=0.0)
         bears = max(bears, best)
-        if best >= (least if asks(part.text) else max(least, SURELY)):
+        if best >= (least if asks(part.text) else max(least, EVEN_CHANCE)):
             united = _united(united, found)
     # What bears on none of its parts bears no more on the whole.
     whole = [one._replace(relevance=min(one.relevance or 0.0, bears)) for one in whole]
