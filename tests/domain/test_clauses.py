@@ -39,6 +39,37 @@ pytestmark = pytest.mark.requirement("SRCH-01")
             "Ring Mrs. Novak at 5 p.m. sharp. Where is the key?",
             ["Ring Mrs. Novak at 5 p.m. sharp.", "Where is the key?"],
         ),
+        # A line ends what is asked, unless it was full.
+        (
+            "rent due date\nnumber of the landlord\n\n- closing days of July",
+            ["rent due date", "number of the landlord", "- closing days of July"],
+        ),
+        (
+            "The oven makes a noise since the movers carried it over to the\nother wall inside. "
+            "Who is our vet?",
+            [
+                "The oven makes a noise since the movers carried it over to the other wall inside.",
+                "Who is our vet?",
+            ],
+        ),
+        (
+            "What is 12 x 14, and tell me when the rent is due",
+            ["What is 12 x 14", "tell me when the rent is due"],
+        ),
+        (
+            "Who sang Thriller? Who sang Thriller? Who is our vet?",
+            ["Who sang Thriller?", "Who is our vet?"],
+        ),
+        ("btw who is our vet? PS: where is the key?", ["who is our vet?", "where is the key?"]),
+        # The material of a task stays with it, as do lines of code with each other.
+        (
+            "Where is the key? Now translate this: Who are you? When do you come?",
+            ["Where is the key?", "translate this: Who are you? When do you come?"],
+        ),
+        (
+            "x = {}\nfor i in range(3):\n    x[i] = show(i)\nWhat does it print? Who is our vet?",
+            ["x = {} for i in range(3): x[i] = show(i) What does it print?", "Who is our vet?"],
+        ),
     ],
 )
 def test_a_prompt_that_asks_for_several_things_is_parted(prompt: str, parts: list[str]) -> None:
@@ -58,6 +89,7 @@ def test_a_prompt_that_asks_for_several_things_is_parted(prompt: str, parts: lis
         "Call Mrs. Novak at 5 p.m. sharp today",
         # The material of a task asks nothing.
         "Translate into Greek: Where is the station? When does the train leave?",
+        "Please proofread these lines.\n\nWho are you? When is you coming?",
     ],
 )
 def test_a_prompt_that_asks_for_one_thing_is_whole(prompt: str) -> None:
@@ -68,4 +100,6 @@ def test_a_long_prompt_has_few_parts() -> None:
     assert len(clauses(" ".join(f"Where is thing {n}?" for n in range(12)))) == 4
     told = "The bus was late. It rained all day. My shoes are wet. Lunch was good. "
     assert clauses(told + "Where is the key?")[-1] == "Where is the key?"
+    log = "".join(f"10:14:0{n} the pool has given up\n" for n in range(6))
+    assert clauses(f"{log}Where is the key?")[-1] == "Where is the key?"
     assert clauses("Where is the key to the shed? " * 100) == []

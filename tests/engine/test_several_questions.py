@@ -39,6 +39,7 @@ async def house(memory: Memory, principal: Principal) -> dict[str, UUID]:
         ("Which policy number has the car? Also, what can't Ben eat?", {"car", "Ben"}),
         ("What is the capital of Paraguay? Who is our plumber?", {"plumber"}),
         ("What is the longest river in Asia? When is the school play?", {"school"}),
+        ("what is the longest river in Asia\nwhen is the school play", {"school"}),
         ("Book the repair of the garage door, they say £450. Who is the vet?", {"rule", "cat"}),
         (
             "Good morning! The bus was late again and I am soaked. Where is the light switch of "
@@ -67,6 +68,8 @@ async def test_two_things_that_memory_knows_nothing_about_get_nothing(
         "How many bytes are in a kibibyte? Write a limerick on a pirate.",
         "How many bytes are in a kibibyte? Thank you so much!",
         "Thank you so much! How does a lock gate work?",
+        "1. What is photosynthesis?\n2. Name three noble gases\n3. Who discovered penicillin?",
+        "thanks. now translate to French: who is your plumber? when is the play?",
     ):
         assert await recall(memory, principal, prompt) == [], prompt
 
@@ -78,3 +81,12 @@ async def test_a_search_weighs_no_part_that_bears_on_nothing(
     first, *_ = await search(memory, principal, asked, mode="deep")
     assert first.row["id"] == house["Ben"]
     assert len(await search(memory, principal, "Blue moons sing. Seven ate nine.")) > 0
+
+
+async def test_each_thing_is_found_as_it_was_known_before(
+    memory: Memory, principal: Principal, house: dict[str, UUID]
+) -> None:
+    then = memory.at(memory.clock())
+    hits = await recall(then, principal, "Who is our plumber?\nWhat is a fugue?\nWho is the vet?")
+    assert {house["plumber"], house["cat"]} <= {hit.row["id"] for hit in hits[:4]}
+    assert all(hit.explain()["relevance_probability"] == hit.relevance for hit in hits)

@@ -5,6 +5,7 @@ question behind a sentence about something else.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from memory_butler.domain.relevance import (
@@ -14,6 +15,7 @@ from memory_butler.domain.relevance import (
     names_in,
     points_back,
 )
+from memory_butler.domain.text import one_line
 
 LONGEST: Final = 1000  # characters; a longer prompt brings material, of which little is asked
 MOST: Final = 4  # of one prompt: each costs a search
@@ -21,21 +23,30 @@ FEWEST_WORDS: Final = 3
 _A_WORD: Final = 20  # characters
 
 # A full stop ends a sentence behind three small letters: "Mrs. Ida" and "at 5 p.m. sharp" go on.
-_BETWEEN_SENTENCES: Final = re.compile(r"(?<=[?!;])\s{1,3}|(?<=[^\W\d_A-Z]{3}\.)\s{1,3}|\n{1,3}")
+# A line that is full was broken for its length, not where something ends.
+_BETWEEN_SENTENCES: Final = re.compile(
+    r"(?<=[?!;])\s{1,3}|(?<=[^\W\d_A-Z]{3}\.)\s{1,3}|(?<![^\n]{60})\n|\n\s{0,3}\n"
+)
 _AND: Final = re.compile(r",?\s{1,3}(?:and|und|sowie|et|y|e)\s{1,3}(?:also\s)?", re.IGNORECASE)
 _ASKS: Final = re.compile(
     r"(?:is|are|was|were|does|do|did|has|have|can|could|should|will|would)\s", re.IGNORECASE
 )
-# What begins a sentence that tells, in six languages.
-_TELLERS: Final = frozenset(
-    """
-    i it he she we they there this that the my our his her their a an ich es er sie wir das der die
-    ein eine mein meine unser unsere je il elle nous on ce le la les un une mon ma notre yo él ella
-    el los una mi nuestro nuestra io lui lei noi lo mio mia nostro nostra eu ele ela nós o os um uma
-    meu minha nosso nossa
-    """.split()
+_TELL_ME: Final = re.compile(
+    r"(?:(?:please|can you|could you)\s)?(?:tell|remind|show|give) (?:me|us)\b"
+    r"|(?:sage?|zeige?|erinnere) (?:mir|mich)\b|(?:dis|rappelle)[- ]moi\b|dime\b|dimmi\b|diz-me\b",
+    re.IGNORECASE,
 )
-_BEFORE: Final = re.compile(r"^\W*(?:(?:and|also|plus|then|und|et|y|e)\b\W*)+", re.IGNORECASE)
+# A task has its material behind it: "Translate this", "Proofread: …".
+_OF_MATERIAL: Final = re.compile(
+    r"[:\"“„«]|^(?:\S{1,20}\s){1,4}(?:this|these|following|below|diese\w?|folgende\w?|ce(?:ci|t|tte|s)"
+    r"|suivante?s?|est[aeo]s?|siguientes?|quest[aeio]|seguenti?|isto|seguintes?)\b",
+    re.IGNORECASE,
+)
+_OF_CODE: Final = re.compile(r"[\[\]{}=<>\\|_]|\w\(")
+_BEFORE: Final = re.compile(
+    r"^\W*(?:(?:and|also|plus|then|now|anyway|btw|ps|und|au(?:ß|ss)erdem|übrigens|et|y|e)\b\W*)+",
+    re.IGNORECASE,
+)
 
 
 def clauses(prompt: str) -> list[str]:
@@ -43,15 +54,15 @@ def clauses(prompt: str) -> list[str]:
 
     What points back ("and where does she live?") stays with what is before it.
     """
-    if len(prompt) > LONGEST or is_pleasantry(prompt) or (is_task(prompt) and ":" in prompt):
+    if len(prompt) > LONGEST or is_pleasantry(prompt):
         return []
     found: list[str] = []
     is_whole = True
-    for sentence in _BETWEEN_SENTENCES.split(prompt):
+    for sentence in _sentences(prompt):
         for clause in _clauses(sentence):
-            if is_pleasantry(clause):
+            if is_pleasantry(clause) or clause in found:
                 is_whole = False
-            elif found and (points_back(clause) or _is_short(clause) or _is_short(found[-1])):
+            elif found and _goes_with(clause, found[-1]):
                 found[-1] = f"{found[-1]} {clause}"
             else:
                 found.append(clause)
@@ -61,15 +72,37 @@ def clauses(prompt: str) -> list[str]:
     return [one for one in found if one in first]
 
 
-def is_told(clause: str) -> bool:
-    """Whether it asks nothing and calls for nothing: "I slept badly", "The bus was late."."""
-    words = clause.lower().replace("’", "'").split(maxsplit=1)
-    return not clause.endswith("?") and bool(words) and words[0].partition("'")[0] in _TELLERS
+def asks(clause: str) -> bool:
+    """Whether it is a question or calls for an answer, as "The bus was late." does not."""
+    return clause.endswith("?") or is_question(clause) or bool(_TELL_ME.match(clause))
 
 
 def _counts(clause: str) -> tuple[bool, bool]:
     """What is asked, or about whom, comes before what is merely told."""
-    return not is_told(clause), bool(names_in(clause))
+    return asks(clause), bool(names_in(clause))
+
+
+def _sentences(prompt: str) -> Iterator[str]:
+    """One after the other; the material of a task belongs to its sentence."""
+    start = 0
+    for end in (*(one.end() for one in _BETWEEN_SENTENCES.finditer(prompt)), len(prompt)):
+        if _has_material(prompt[start:end]):
+            break
+        yield prompt[start:end]
+        start = end
+    yield prompt[start:]
+
+
+def _has_material(sentence: str) -> bool:
+    sentence = _BEFORE.sub("", sentence)
+    return is_task(sentence) and bool(_OF_MATERIAL.search(sentence))
+
+
+def _goes_with(clause: str, before: str) -> bool:
+    """Whether it says nothing without what is before it; lines of code are one thing."""
+    if points_back(clause) or _is_short(clause) or _is_short(before):
+        return True
+    return not asks(clause) and bool(_OF_CODE.search(before) and _OF_CODE.search(clause))
 
 
 def _is_short(clause: str) -> bool:
@@ -77,15 +110,17 @@ def _is_short(clause: str) -> bool:
 
 
 def _clauses(sentence: str) -> list[str]:
-    """A sentence, parted before each "and" that a question follows."""
-    asks = sentence.rstrip().endswith("?")
-    ands = [one for one in _AND.finditer(sentence) if _goes_on(sentence, one.end(), asks=asks)]
+    """A sentence, parted before each "and" behind which something else is asked."""
+    ands = [one for one in _AND.finditer(sentence) if _goes_on(sentence, one.end())]
+    if _has_material(sentence):
+        ands = []
     starts = [0, *(one.end() for one in ands)]
     ends = [*(one.start() for one in ands), len(sentence)]
     parts = (sentence[start:end] for start, end in zip(starts, ends, strict=True))
-    return [clause for part in parts if (clause := _BEFORE.sub("", part).strip(" ,"))]
+    return [clause for part in parts if (clause := _BEFORE.sub("", one_line(part)).strip(" ,"))]
 
 
-def _goes_on(sentence: str, at: int, *, asks: bool) -> bool:
+def _goes_on(sentence: str, at: int) -> bool:
     """Whether a question begins there; "… and is heavy." is none."""
-    return is_question(sentence[at : at + _A_WORD]) or (asks and bool(_ASKS.match(sentence, at)))
+    is_asked = sentence.rstrip().endswith("?") and bool(_ASKS.match(sentence, at))
+    return is_asked or asks(sentence[at : at + _A_WORD].rstrip("?"))

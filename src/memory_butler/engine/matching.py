@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple, Self
 from uuid import UUID
 
 from memory_butler.domain import fusion
-from memory_butler.domain.clauses import clauses, is_told
+from memory_butler.domain.clauses import asks, clauses
 from memory_butler.domain.days_ahead import days_ahead
 from memory_butler.domain.deep import DeepScore, Evidence, deep_scores, named_speakers
 from memory_butler.domain.entities import spellings
@@ -88,10 +88,9 @@ from memory_butler.store.transaction import Transaction
 
 # Of the facts that have the most of a question's words, how many may say whom it is about.
 DESCRIBING: Final = 12
-# A fact that a question points at, by a day or by who asks, is meant as likely as not.
+# A fact that a question points at, by a day or by who asks, is meant as likely as not; what bears on
+# a sentence that asks nothing has to be, beside others: "The bus was late."
 EVEN_CHANCE: Final = 0.5
-# What bears on a sentence that only tells something beside others: "The bus was late."
-SURELY: Final = 0.9
 
 
 class Match(NamedTuple):
@@ -120,9 +119,10 @@ class Question:
     """A checked question; `depth` is how deep each retriever looks.
 
     `without` names memories to do as if they were not there. With `weighty`, what matters most is
-    looked for by itself, too. `words` is the text with its languages, for the keyword retriever,
-    `dated` the text with its dates in English, and `calendar` what its language calls months and
-    weekdays, each with its English name. `is_foreign` says that it is in another language than
+    looked for by itself, too. In a deep search, `parts` are the things that it asks for, where it
+    asks for several. `words` is the text with its languages, for the keyword retriever, `dated`
+    the text with its dates in English, and `calendar` what its language calls months and weekdays,
+    each with its English name. `is_foreign` says that it is in another language than
     English, `spoken` which languages memory has, where that matters; see `understood`.
     """
 
@@ -138,6 +138,7 @@ class Question:
     min_trust: Trust | None = None
     min_relevance: float = 0.0
     weighty: bool = False
+    parts: "tuple[Question, ...]" = ()
     words: str = ""
     dated: str = ""
     calendar: Mapping[str, str] = field(default_factory=dict)
@@ -184,7 +185,7 @@ class Question:
             min_confidence = memory.config.facts.retrieval_confidence_threshold
         inputs.limit(limit)
         depth = retrieval.deep_candidate_depth if mode == "deep" else retrieval.candidate_depth
-        return cls(
+        asked = cls(
             text=preprocess_search_query(inputs.query("the query", query)),
             mode=mode,
             scope=inputs.optional_name("scope", scope),
@@ -198,11 +199,16 @@ class Question:
             min_relevance=inputs.share("min_relevance", min_relevance),
             weighty=weighty,
         )
+        # Of the query as it was written: a text to search for has no lines.
+        parts = clauses(query) if mode == "deep" else []
+        return replace(asked, parts=tuple(replace(asked, text=part) for part in parts))
 
 
 async def understood(memory: Memory, tenant: str, asked: Question) -> Question:
     """The question with its languages; before a transaction, for a first text loads a model."""
-    return await _understood(asked, await spoken_languages(memory, tenant, asked.text))
+    spoken = await spoken_languages(memory, tenant, asked.text)
+    parts = [await _understood(part, spoken) for part in asked.parts]
+    return replace(await _understood(asked, spoken), parts=tuple(parts))
 
 
 async def _understood(asked: Question, spoken: Spoken) -> Question:
@@ -216,7 +222,14 @@ async def _understood(asked: Question, spoken: Spoken) -> Question:
     )
 
 
-def begin_embedding(memory: Memory, asked: Question, tenant: str) -> asyncio.Task[Vector | None]:
+def begin_embeddings(
+    memory: Memory, asked: Question, tenant: str
+) -> list[asyncio.Task[Vector | None]]:
+    """The question and its parts as vectors, in the background and in one batch."""
+    return [_begin_embedding(memory, one, tenant) for one in (asked, *asked.parts)]
+
+
+def _begin_embedding(memory: Memory, asked: Question, tenant: str) -> asyncio.Task[Vector | None]:
     """The question as a vector, in the background; None where its mode has no use for one."""
     embedding = asyncio.ensure_future(_embedded(memory, asked, tenant))
     # Where the database fails first, nobody else asks what became of it.
@@ -237,32 +250,28 @@ async def matches(
     tx: Transaction,
     types: Sequence[MemoryType],
     asked: Question,
-    embedding: Awaitable[Vector | None],
+    embeddings: Sequence[Awaitable[Vector | None]],
 ) -> list[Match]:
     """Every memory that bears on the question, or on one of the things that it asks for, unordered.
 
     The words are looked up while the question is still being embedded: each takes another core.
     """
-    parts = clauses(asked.text) if asked.mode == "deep" else []
-    others = [await _understood(replace(asked, text=part), asked.spoken) for part in parts]
-    begun = [begin_embedding(memory, one, tx.tenant) for one in others]
-    whole = await _of_one(memory, tx, types, asked, embedding)
-    if not others:
-        return whole
-    found = [
-        await _of_one(memory, tx, types, one, vector)
-        for one, vector in zip(others, begun, strict=True)
+    whole, *parts = [
+        await _of_one(memory, tx, types, one, embedding)
+        for one, embedding in zip((asked, *asked.parts), embeddings, strict=True)
     ]
-    bears = [max((one.relevance or 0.0 for one in part), default=0.0) for part in found]
-    # What bears on none of its parts bears no more on the whole.
-    most = max(bears)
-    whole = [one._replace(relevance=min(one.relevance or 0.0, most)) for one in whole]
-    whole = [one for one in whole if (one.relevance or 0.0) >= asked.min_relevance]
+    if not parts:
+        return whole
     least = memory.config.retrieval.min_relevance
-    for clause, part, best in zip(parts, found, bears, strict=True):
-        if best >= (max(least, SURELY) if is_told(clause) else least):
-            whole = _united(whole, part)
-    return whole
+    bears, united = 0.0, list[Match]()
+    for part, found in zip(asked.parts, parts, strict=True):
+        best = max((one.relevance or 0.0 for one in found), default=0.0)
+        bears = max(bears, best)
+        if best >= (least if asks(part.text) else max(least, EVEN_CHANCE)):
+            united = _united(united, found)
+    # What bears on none of its parts bears no more on the whole.
+    whole = [one._replace(relevance=min(one.relevance or 0.0, bears)) for one in whole]
+    return _united([one for one in whole if (one.relevance or 0.0) >= asked.min_relevance], united)
 
 
 async def _of_one(
@@ -280,7 +289,7 @@ async def _of_one(
     if put is None:
         return found
     named = await _understood(replace(asked, text=put), asked.spoken)
-    begun = begin_embedding(memory, named, tx.tenant)
+    begun = _begin_embedding(memory, named, tx.tenant)
     more, _ = await _matches(tx, types, named, period, pointed, begun)
     return _united(found, more)
 

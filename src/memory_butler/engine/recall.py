@@ -18,7 +18,7 @@ from memory_butler.engine import inputs
 from memory_butler.engine.matching import (
     Match,
     Question,
-    begin_embedding,
+    begin_embeddings,
     matches,
     understood,
 )
@@ -243,13 +243,13 @@ async def _answer(
     """
     quiet = audience is None or memory.standpoint is not None
     asked = await understood(memory, principal.tenant, asked)
-    embedding = begin_embedding(memory, asked, principal.tenant)
+    embeddings = begin_embeddings(memory, asked, principal.tenant)
     if memory.pool.turns.locked():
         # Others wait for a connection: none is kept from them until there is use for it.
-        await asyncio.wait([embedding])
+        await asyncio.wait(embeddings)
 
     async def found(tx: Transaction) -> list[_Judged]:
-        return _ordered(judge, await matches(memory, tx, wanted, asked, embedding))
+        return _ordered(judge, await matches(memory, tx, wanted, asked, embeddings))
 
     def counting() -> AbstractAsyncContextManager[Transaction]:
         if quiet:
@@ -282,7 +282,8 @@ async def _answer(
     try:
         hits = await retried(once)
     finally:
-        embedding.cancel()
+        for one in embeddings:
+            one.cancel()
     if quiet and audience is not None:
         async with transaction(memory.pool, principal.tenant, durable=False) as tx:
             await note(tx, audience, memories(hits), memory.present.clock())
