@@ -88,8 +88,8 @@ from memory_butler.store.transaction import Transaction
 
 # Of the facts that have the most of a question's words, how many may say whom it is about.
 DESCRIBING: Final = 12
-# A fact that a question points at, by a day or by who asks, is meant as likely as not; what bears on
-# a sentence that asks nothing has to be, beside others: "The bus was late."
+# A fact that a question points at, by a day or by who asks, is meant as likely as not. Beside other
+# sentences, so must be what bears on one that asks nothing: "The bus was late."
 EVEN_CHANCE: Final = 0.5
 
 
