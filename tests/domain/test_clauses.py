@@ -102,4 +102,25 @@ def test_a_long_prompt_has_few_parts() -> None:
     assert clauses(told + "Where is the key?")[-1] == "Where is the key?"
     log = "".join(f"10:14:0{n} the pool has given up\n" for n in range(6))
     assert clauses(f"{log}Where is the key?")[-1] == "Where is the key?"
-    assert clauses("Where is the key to the shed? " * 100) == []
+    assert clauses("Where is the key to the shed? " * 100) == ["Where is the key to the shed?"]
+
+
+MATERIAL = "Backups are made every night. They hold all tables, and the keys beside them. " * 20
+
+
+@pytest.mark.parametrize(
+    ("prompt", "parts"),
+    [
+        (f"Fill in Ben's passport details\n\n{MATERIAL}", ["Fill in Ben's passport details"]),
+        (f"{MATERIAL}\n\nWho is our vet", ["Who is our vet"]),
+        (f"Who is our vet? {MATERIAL}", ["Who is our vet?"]),
+        (f"{MATERIAL} And who is our vet?", ["who is our vet?"]),
+        (f"Who is our vet? And where is the key?\n{MATERIAL}\nThanks!", None),
+        (f"Summarise this text\n{MATERIAL}\nWho is our vet?", []),
+        (f"def mend(self):\n{MATERIAL}\n    return self.vet(cat)", []),
+        (MATERIAL, []),
+    ],
+)
+def test_of_a_long_prompt_its_ends_are_asked(prompt: str, parts: list[str] | None) -> None:
+    expected = ["Who is our vet?", "where is the key?"] if parts is None else parts
+    assert clauses(prompt) == expected

@@ -17,7 +17,8 @@ from memory_butler.domain.relevance import (
 )
 from memory_butler.domain.text import one_line
 
-LONGEST: Final = 1000  # characters; a longer prompt brings material, of which little is asked
+LONGEST: Final = 1000  # characters; a longer prompt brings material, in which nothing is asked
+END: Final = 500  # characters of a long line at either end of it
 MOST: Final = 4  # of one prompt: each costs a search
 FEWEST_WORDS: Final = 3
 _A_WORD: Final = 20  # characters
@@ -54,11 +55,38 @@ def clauses(prompt: str) -> list[str]:
 
     What points back ("and where does she live?") stays with what is before it.
     """
-    if len(prompt) > LONGEST or is_pleasantry(prompt):
+    if is_pleasantry(prompt):
         return []
+    if len(prompt) > LONGEST:
+        return _around(prompt)[:MOST]
+    found, is_whole = _parted(prompt)
+    if is_whole and len(found) < 2:
+        return []
+    first = sorted(found, key=_counts, reverse=True)[:MOST]
+    return [one for one in found if one in first]
+
+
+def _around(prompt: str) -> list[str]:
+    """What stands before the material of a long prompt, and behind it.
+
+    That is its first and its last line; of a line that is long itself, the questions at its end.
+    """
+    lines = prompt.strip().splitlines()
+    if _has_material(next(_sentences(prompt))):
+        return []
+    before, behind = (_parted(text)[0] for text in (lines[0][:END], lines[-1][-END:]))
+    if len(lines[0]) > END:
+        before = [one for one in before[:-1] if asks(one)]
+    if len(lines[-1]) > END:
+        behind = [one for one in behind[1:] if asks(one)]
+    return [one for one in dict.fromkeys((*before, *behind)) if not _OF_CODE.search(one)]
+
+
+def _parted(text: str) -> tuple[list[str], bool]:
+    """The parts of a text, and whether they are all of it."""
     found: list[str] = []
     is_whole = True
-    for sentence in _sentences(prompt):
+    for sentence in _sentences(text):
         for clause in _clauses(sentence):
             if is_pleasantry(clause) or clause in found:
                 is_whole = False
@@ -66,10 +94,7 @@ def clauses(prompt: str) -> list[str]:
                 found[-1] = f"{found[-1]} {clause}"
             else:
                 found.append(clause)
-    if is_whole and len(found) < 2:
-        return []
-    first = sorted(found, key=_counts, reverse=True)[:MOST]
-    return [one for one in found if one in first]
+    return found, is_whole
 
 
 def asks(clause: str) -> bool:
