@@ -1,7 +1,7 @@
 """A year of a household in one memory: does it know what it was told, and keep to it?
 
     python bench/household.py --scenario FILE [--json OUT] [--days N] [--without GUARD]
-                              [--beside] [--ablations] [--missed]
+                              [--beside WHAT] [--ablations] [--missed]
 
 A scenario (JSON Lines, ordered by time) tells what a household says to its butlers, what a perfect
 reader would note of it, and what a perfect memory would show for each question. Everything runs on
@@ -71,6 +71,7 @@ WHO: Final = Principal("household", "bench")
 CONSOLIDATED_EVERY: Final = timedelta(hours=6)
 LISTENED: Final = ("session", "echo", "poison")
 LABELS: Final = {"user": "User", "assistant": "Assistant"}
+DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
 RECENT_TOKENS: Final = 3000  # of the naive baseline
 CHARS_PER_TOKEN: Final = 4
 ALIVE_DAYS: Final = 75  # a rule that has helped nobody for longer need not be there
@@ -709,21 +710,28 @@ def read(path: Path, days: int | None = None) -> list[Event]:
     return events
 
 
-def beside(events: Sequence[Event]) -> list[Event]:
-    """The same year, in which each question comes before or behind one that is not about it.
+def beside(events: Sequence[Event], what: str) -> list[Event]:
+    """The same year, in which something else stands before or behind each question.
 
-    What is not about the household stays so: two such prompts in one.
+    That is an irrelevant prompt, or a text of some 2,000 characters. What is not about the
+    household stays so: two such prompts in one.
     """
     idle = [one["prompt"] for one in events if one["kind"] == "probe" and one["irrelevant"]]
+    pages = ("backup.md", "install.md", "reliability.md")
+    texts = [part for page in pages for part in (DOCS / page).read_text("utf-8").split("\n\n")]
+    texts = [one for one in texts if len(one) > 150 and "|" not in one and "```" not in one]
     draw = random.Random(1)
 
     def joined(event: Event) -> Event:
         if event["kind"] != "probe":
             return event
-        said = [event["prompt"], draw.choice(idle)]
+        if what == "text":
+            said = [event["prompt"], "\n\n".join(draw.choices(texts, k=5))[:2000]]
+        else:
+            said = [event["prompt"], draw.choice(idle)]
+            said = [one if one[-1] in "?!." else f"{one}." for one in said]
         draw.shuffle(said)
-        ended = (one if one[-1] in "?!." else f"{one}." for one in said)
-        return event | {"prompt": " ".join(ended)}
+        return event | {"prompt": ("\n\n" if what == "text" else " ").join(said)}
 
     return [joined(one) for one in events]
 
@@ -848,14 +856,14 @@ def main() -> int:
         help="turn a guard off: " + ", ".join(GUARDS),
     )
     parser.add_argument(
-        "--beside", action="store_true", help="an irrelevant prompt beside each question"
+        "--beside", choices=("prompt", "text"), help="put something irrelevant beside each question"
     )
     parser.add_argument("--ablations", action="store_true", help="a column for each guard, off")
     parser.add_argument("--missed", action="store_true", help="list what was missed")
     args = parser.parse_args()
     events = read(args.scenario, args.days)
     if args.beside:
-        events = beside(events)
+        events = beside(events, args.beside)
     columns: dict[str, dict[str, Any]] = {}
     if args.json and args.json.exists():
         columns = json.loads(args.json.read_text("utf-8"))
