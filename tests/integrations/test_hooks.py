@@ -100,6 +100,16 @@ async def test_memory_comes_in_once_and_again_after_a_compaction(
     assert "Decimal" in again
 
 
+@pytest.mark.parametrize("behind", [False, True])
+async def test_what_is_asked_beside_a_long_text_is_heard(
+    served: Served, memory: Memory, principal: Principal, session: Session, *, behind: bool
+) -> None:
+    await store_fact(memory, principal, "shop", "prices", "Prices are Decimal in the shop")
+    said = ["How do we keep prices in the shop?", "A page of the manual has many words. " * 200]
+    prompt = "\n\n".join(reversed(said) if behind else said)
+    assert "Decimal" in await session.told("UserPromptSubmit", served.url, prompt=prompt)
+
+
 async def test_a_butlers_own_session_is_left_to_the_butler(
     served: Served, memory: Memory, principal: Principal, session: Session, admin: Connection
 ) -> None:

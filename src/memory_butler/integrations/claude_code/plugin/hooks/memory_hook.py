@@ -221,7 +221,7 @@ def session_start(memory: Memory, given: dict[str, Any]) -> None:
 
 def prompt_submit(memory: Memory, given: dict[str, Any]) -> None:
     state = State(given["session_id"])
-    state.data["prompt"] = spoken(given.get("prompt", ""))[:MAX_PROMPT]
+    state.data["prompt"] = ends(spoken(given.get("prompt", "")))
     state.save()
     keys = ("session_id", "transcript_path", "cwd")
     write(state.open, {key: given.get(key) for key in keys} | {"butler": BUTLER}, durable=False)
@@ -229,6 +229,12 @@ def prompt_submit(memory: Memory, given: dict[str, Any]) -> None:
     words = state.data["prompt"].split()
     if len(words) > 1 or (words and not words[0].startswith("/")):
         inject(memory, given, state, state.data["prompt"], PROMPT_TOKENS)
+
+
+def ends(prompt: str) -> str:
+    """A prompt without the middle of a long one: what is asked stands before a text or behind it."""
+    half = MAX_PROMPT // 2
+    return prompt if len(prompt) <= MAX_PROMPT else f"{prompt[:half]}\n{prompt[1 - half :]}"
 
 
 def inject(memory: Memory, given: dict[str, Any], state: State, topic: str, tokens: int) -> None:
