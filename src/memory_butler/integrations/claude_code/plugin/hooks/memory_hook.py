@@ -232,7 +232,7 @@ def prompt_submit(memory: Memory, given: dict[str, Any]) -> None:
 
 
 def ends(prompt: str) -> str:
-    """A prompt without the middle of a long one: what is asked stands before a text or behind it."""
+    """A prompt without the middle of a long one: what is asked is before a text or behind it."""
     half = MAX_PROMPT // 2
     return prompt if len(prompt) <= MAX_PROMPT else f"{prompt[:half]}\n{prompt[1 - half :]}"
 
