@@ -46,5 +46,6 @@ async def test_a_month_of_a_household(scenario: Path) -> None:
     assert shares["needs: two-hop"]["percent"] >= 80
     assert shares["irrelevant: nothing injected"]["percent"] >= 75
     recency = bounds(events)["recency"]
-    assert column["welcome lines"] > 10 * recency["welcome lines"]
+    # 9.9 times: each thing that a prompt asks for brings lines of its own (C-504).
+    assert column["welcome lines"] > 9 * recency["welcome lines"]
     assert column["tokens of a context"] < recency["tokens of a context"] / 5
