@@ -1,4 +1,4 @@
-"""The things that a short prompt asks for, where it asks for several at once.
+"""The things that a prompt asks for, where it asks for several at once.
 
 "Who is our plumber, and when is the school play?" is near to neither answer as a whole, nor is a
 question behind a sentence about something else.
@@ -6,6 +6,7 @@ question behind a sentence about something else.
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from memory_butler.domain.relevance import (
@@ -29,7 +30,7 @@ _BETWEEN_SENTENCES: Final = re.compile(
     r"(?<=[?!;])\s{1,3}|(?<=[^\W\d_A-Z]{3}\.)\s{1,3}|(?<![^\n]{60})\n|\n\s{0,3}\n"
 )
 _AND: Final = re.compile(r",?\s{1,3}(?:and|und|sowie|et|y|e)\s{1,3}(?:also\s)?", re.IGNORECASE)
-_ASKS: Final = re.compile(
+_VERB_FIRST: Final = re.compile(
     r"(?:is|are|was|were|does|do|did|has|have|can|could|should|will|would)\s", re.IGNORECASE
 )
 _TELL_ME: Final = re.compile(
@@ -62,7 +63,7 @@ def clauses(prompt: str) -> list[str]:
     found, is_whole = _parted(prompt)
     if is_whole and len(found) < 2:
         return []
-    first = sorted(found, key=_counts, reverse=True)[:MOST]
+    first = sorted(found, key=_priority, reverse=True)[:MOST]
     return [one for one in found if one in first]
 
 
@@ -102,7 +103,7 @@ def asks(clause: str) -> bool:
     return clause.endswith("?") or is_question(clause) or bool(_TELL_ME.match(clause))
 
 
-def _counts(clause: str) -> tuple[bool, bool]:
+def _priority(clause: str) -> tuple[bool, bool]:
     """What is asked, or about whom, comes before what is merely told."""
     return asks(clause), bool(names_in(clause))
 
@@ -110,7 +111,8 @@ def _counts(clause: str) -> tuple[bool, bool]:
 def _sentences(prompt: str) -> Iterator[str]:
     """One after the other; the material of a task belongs to its sentence."""
     start = 0
-    for end in (*(one.end() for one in _BETWEEN_SENTENCES.finditer(prompt)), len(prompt)):
+    ends = (one.end() for one in _BETWEEN_SENTENCES.finditer(prompt))
+    for end in chain(ends, (len(prompt),)):
         if _has_material(prompt[start:end]):
             break
         yield prompt[start:end]
@@ -136,9 +138,10 @@ def _is_short(clause: str) -> bool:
 
 def _clauses(sentence: str) -> list[str]:
     """A sentence, parted before each "and" behind which something else is asked."""
-    ands = [one for one in _AND.finditer(sentence) if _goes_on(sentence, one.end())]
     if _has_material(sentence):
         ands = []
+    else:
+        ands = [one for one in _AND.finditer(sentence) if _goes_on(sentence, one.end())]
     starts = [0, *(one.end() for one in ands)]
     ends = [*(one.start() for one in ands), len(sentence)]
     parts = (sentence[start:end] for start, end in zip(starts, ends, strict=True))
@@ -147,5 +150,6 @@ def _clauses(sentence: str) -> list[str]:
 
 def _goes_on(sentence: str, at: int) -> bool:
     """Whether a question begins there; "… and is heavy." is none."""
-    is_asked = sentence.rstrip().endswith("?") and bool(_ASKS.match(sentence, at))
-    return is_asked or asks(sentence[at : at + _A_WORD].rstrip("?"))
+    if is_question(sentence[at : at + _A_WORD]) or _TELL_ME.match(sentence, at):
+        return True
+    return sentence.rstrip().endswith("?") and bool(_VERB_FIRST.match(sentence, at))
