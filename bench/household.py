@@ -717,23 +717,28 @@ def beside(events: Sequence[Event], what: str) -> list[Event]:
     household stays so: two such prompts in one.
     """
     idle = [one["prompt"] for one in events if one["kind"] == "probe" and one["irrelevant"]]
-    pages = ("backup.md", "install.md", "reliability.md")
-    texts = [part for page in pages for part in (DOCS / page).read_text("utf-8").split("\n\n")]
-    texts = [one for one in texts if len(one) > 150 and "|" not in one and "```" not in one]
+    texts = list(_paragraphs()) if what == "text" else []
     draw = random.Random(1)
 
     def joined(event: Event) -> Event:
         if event["kind"] != "probe":
             return event
-        if what == "text":
-            said = [event["prompt"], "\n\n".join(draw.choices(texts, k=5))[:2000]]
-        else:
-            said = [event["prompt"], draw.choice(idle)]
-            said = [one if one[-1] in "?!." else f"{one}." for one in said]
+        aside = "\n\n".join(draw.choices(texts, k=5))[:2000] if texts else draw.choice(idle)
+        said = [event["prompt"], aside]
         draw.shuffle(said)
-        return event | {"prompt": ("\n\n" if what == "text" else " ").join(said)}
+        if texts:
+            return event | {"prompt": "\n\n".join(said)}
+        return event | {"prompt": " ".join(one if one[-1] in "?!." else f"{one}." for one in said)}
 
     return [joined(one) for one in events]
+
+
+def _paragraphs() -> Iterator[str]:
+    """The longer ones of some pages of the documentation, without tables and code."""
+    for page in ("backup.md", "install.md", "reliability.md"):
+        for one in (DOCS / page).read_text("utf-8").split("\n\n"):
+            if len(one) > 150 and "|" not in one and "```" not in one:
+                yield one
 
 
 def items_of(events: Sequence[Event]) -> dict[str, Item]:
@@ -867,10 +872,12 @@ def main() -> int:
     columns: dict[str, dict[str, Any]] = {}
     if args.json and args.json.exists():
         columns = json.loads(args.json.read_text("utf-8"))
-    name = "memory" + "".join(f", no {guard}" for guard in args.without)
+    # A file that keeps columns may have some of the other prompts.
+    prompts = f", beside a {args.beside}" if args.beside else ""
+    name = "memory" + "".join(f", no {guard}" for guard in args.without) + prompts
     wanted = {name: args.without}
     if args.ablations:
-        wanted |= {f"no {guard}": [guard] for guard in GUARDS}
+        wanted |= {f"no {guard}{prompts}": [guard] for guard in GUARDS}
     # Each column has a process of its own, as a server has: settings are made once, at start.
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as processes:
         for column, guards_off in wanted.items():
