@@ -10,6 +10,7 @@ import asyncio
 import gc
 import os
 import shutil
+import signal
 import stat
 import tempfile
 import time
@@ -47,6 +48,10 @@ time.tzset()
 # No test may spend money: a key in the environment would be found, and used, by a server.
 for _key in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"):
     os.environ.pop(_key, None)
+# A shell starts what it runs in the background with Ctrl-C ignored, and every child inherits that:
+# the servers of tests that are sent one would run on.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # structlog is told the form of our lines now: in a test that captures them it would learn none.
 _ = get_logger().error
