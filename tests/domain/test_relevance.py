@@ -4,19 +4,12 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_butler.domain.relevance import (
     Asked,
     Bearing,
-    codes_in,
-    is_code,
-    is_personal,
-    is_pleasantry,
-    is_task,
-    names_in,
     probability,
     weakened,
 )
@@ -53,6 +46,7 @@ questions = st.builds(
     memories=st.integers(0, 10**7),
     spread=st.floats(0, 1),
     sampled=st.integers(0, 512),
+    told=st.booleans(),
 )
 
 
@@ -159,119 +153,6 @@ def test_without_candidates_nothing_is_relevant() -> None:
     assert relevances(ASKED, {}) == {}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "thanks",
-        "Hi there!",
-        "good night",
-        "merci beaucoup",
-        "Danke schön!",
-        "Guten Morgen",
-        "Alles klar, tschüss",
-        "In Ordnung, vielen Dank",
-        "muchas gracias, hasta luego",
-        "va bene, grazie mille",
-        "???",
-        "",
-    ],
-)
-def test_pleasantries(text: str) -> None:
-    assert is_pleasantry(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "thanks, and when is the dentist?",
-        "good restaurants",
-        "what is it?",
-        "birds",
-        "Mo",
-        "Danke, und wann kommt der Klempner?",
-        "gute Hotels",
-        "heute",
-        "next week",
-        "What are we doing tomorrow morning?",
-    ],
-)
-def test_no_pleasantries(text: str) -> None:
-    assert not is_pleasantry(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("When does Wanda's school start?", ["Wanda"]),
-        ("Wanda starts when?", []),  # the first word has a capital anyway
-        ("What did Lena say? Oscar asked on Monday in May", ["Lena"]),
-        ("Where is the IBAN of my bank", []),
-        ("Wo habe ich meine Brille hingelegt?", []),
-        ("What Is The Capital Of France", []),
-        ("Who is Wanda?", ["Wanda"]),
-        ("Who is Wanda Lind?", ["Wanda", "Lind"]),
-        ("Who's Wanda?", ["Wanda"]),
-        ("Where is My Phone?", ["Phone"]),
-        ("Bin Day Next Week", []),
-        ("what's I'm I've the", []),
-    ],
-)
-def test_names(text: str, names: list[str]) -> None:
-    assert names_in(text) == names
-
-
-def test_who_asks_and_what_is_to_be_done() -> None:
-    assert is_personal("what's our wifi password")
-    assert is_personal("Wann hat meine Mutter Geburtstag?")
-    assert not is_personal("what is a tide?")
-    assert is_personal("What did they call her?")
-    assert is_personal("What did Marta say to my kids about their school?")
-    assert not is_personal("What did Marta paint with her kids?")
-    assert is_task("Translate 'good day'")
-    assert not is_task("what does translate mean")
-    assert is_task("Übersetze 'guten Tag'")
-    assert is_personal("Welche Größe hat unser Enkel?")
-    assert not is_personal("Schreib mir ein Gedicht")
-    assert not is_personal("How do I merge two lists?")
-    assert not is_personal("Wie kann ich Tinte entfernen?")
-    assert not is_personal("Comment puis-je enlever une tache ?")
-    assert is_personal("How do I take my coffee?")
-    assert is_personal("How do we name branches?")
-    assert is_personal("Which dentist treats me?")
-    assert not is_personal("What can you tell me of the tides?")
-    assert not is_personal("Could you explain to me what a tide is?")
-    assert not is_personal("¿Cómo me quito el hipo?")
-    assert is_task("Could you please translate 'good day'?")
-    assert is_task("Bitte übersetze 'guten Tag'")
-    assert is_task("S'il te plaît, traduis « bonjour »")
-    assert not is_task("Can you say when the boiler was repaired?")
-
-
-@pytest.mark.parametrize(
-    ("text", "codes"),
-    [
-        ("why does BRG-77 come back?", ["BRG-77"]),
-        ("git show 04be9d1, then 5c1aa20.", ["04be9d1", "5c1aa20"]),
-        ("open lib/valves/pump.py:", ["lib/valves/pump.py"]),
-        ("set PUMP_DSN in /etc/pump", ["PUMP_DSN", "/etc/pump"]),
-        ("pump.local:8443 is down", ["pump.local:8443"]),
-        ("10km at 19h30 or 3pm, 2026-05-01T10:00, 24/7, 1,5 bar, 16-bit", []),
-        ("e.g. and/or, he said: no. Next", []),
-        ("the 3rd mp3", []),
-        ("withValve() raised a TooManyValvesError", ["withValve", "TooManyValvesError"]),
-        ("JavaScript on an iPhone with macOS, says McDonald", []),
-    ],
-)
-def test_codes_are_told_from_prose_and_amounts(text: str, codes: list[str]) -> None:
-    assert codes_in(text) == codes
-
-
-def test_a_text_of_codes_alone_is_one() -> None:
-    assert is_code(" BRG-77, lib/pump.py? ")
-    assert not is_code("BRG-77 again")
-    assert not is_code("?")
-
-
 def test_a_code_that_a_memory_has_speaks_for_it_and_one_that_none_has_against_all() -> None:
     asked = replace(ASKED, words=frozenset({"brg", "-77"}), question=False, code_alone=True)
     far = Bearing(0.1, frozenset({"brg"}))
@@ -281,14 +162,26 @@ def test_a_code_that_a_memory_has_speaks_for_it_and_one_that_none_has_against_al
     assert found[2] > 2 * found[1]
 
 
-@pytest.mark.parametrize(
-    "said", ["Sounds good, go ahead", "d'accord merci", "Bonne soirée", "はい、お願いします"]
-)
-def test_what_only_agrees_is_a_pleasantry(said: str) -> None:
-    assert is_pleasantry(said)
+def test_what_is_merely_told_needs_more_than_a_question() -> None:
+    told = replace(ASKED, question=False, told=True)
+    near = Bearing(0.25, frozenset({"boiler"}))
+    assert best(told, near) < 0.3 < best(replace(told, personal=True), near)
+    assert best(told, near) < best(replace(told, told=False), near)
+    assert best(told, Bearing(0.25, WORDS)) > 0.6
+    named = replace(told, words=WORDS | {"ida"}, names_entity=True)
+    assert best(named, near) > best(told, near)
 
 
-def test_to_whom_something_is_explained_is_no_matter_of_theirs() -> None:
-    assert not is_personal("Explique-moi les marées")
-    assert is_task("Explique-moi les marées")
-    assert is_personal("Explique-moi ma facture")
+def test_of_a_sentence_the_nearness_and_the_words_of_one_memory_count() -> None:
+    told = replace(ASKED, question=False, told=True)
+    both = {1: Bearing(0.5, WORDS)}
+    apart = {1: Bearing(0.5, frozenset()), 2: Bearing(0.1, WORDS)}
+    assert probability(told, apart) < probability(told, both)
+
+
+def test_a_code_speaks_for_a_memory_in_a_sentence_as_well() -> None:
+    told = replace(ASKED, question=False, told=True)
+    far = Bearing(0.1, frozenset({"brg"}))
+    assert (
+        probability(told, {1: far}) < 0.1 < 0.5 < probability(told, {1: far._replace(coded=True)})
+    )

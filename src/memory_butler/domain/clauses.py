@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from memory_butler.domain.relevance import (
+from memory_butler.domain.prompts import (
+    TELL_ME,
+    asks,
     is_pleasantry,
     is_question,
     is_task,
@@ -32,11 +34,6 @@ _BETWEEN_SENTENCES: Final = re.compile(
 _AND: Final = re.compile(r",?\s{1,3}(?:and|und|sowie|et|y|e)\s{1,3}(?:also\s)?", re.IGNORECASE)
 _VERB_FIRST: Final = re.compile(
     r"(?:is|are|was|were|does|do|did|has|have|can|could|should|will|would)\s", re.IGNORECASE
-)
-_TELL_ME: Final = re.compile(
-    r"(?:(?:please|can you|could you)\s)?(?:tell|remind|show|give) (?:me|us)\b"
-    r"|(?:sage?|zeige?|erinnere) (?:mir|mich)\b|(?:dis|rappelle)[- ]moi\b|dime\b|dimmi\b|diz-me\b",
-    re.IGNORECASE,
 )
 # A task has its material behind it: "Translate this", "Proofread: …".
 _OF_MATERIAL: Final = re.compile(
@@ -98,11 +95,6 @@ def _parted(text: str) -> tuple[list[str], bool]:
     return found, is_whole
 
 
-def asks(clause: str) -> bool:
-    """Whether it is a question or calls for an answer, as "The bus was late." does not."""
-    return clause.endswith("?") or is_question(clause) or bool(_TELL_ME.match(clause))
-
-
 def _priority(clause: str) -> tuple[bool, bool]:
     """What is asked, or about whom, comes before what is merely told."""
     return asks(clause), bool(names_in(clause))
@@ -150,6 +142,6 @@ def _clauses(sentence: str) -> list[str]:
 
 def _goes_on(sentence: str, at: int) -> bool:
     """Whether a question begins there; "… and is heavy." is none."""
-    if is_question(sentence[at : at + _A_WORD]) or _TELL_ME.match(sentence, at):
+    if is_question(sentence[at : at + _A_WORD]) or TELL_ME.match(sentence, at):
         return True
     return sentence.rstrip().endswith("?") and bool(_VERB_FIRST.match(sentence, at))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
-from memory_butler.domain.relevance import HOW_ONE_DOES, is_question
+from memory_butler.domain.prompts import HOW_ONE_DOES, is_question
 from memory_butler.domain.written_dates import (
     BY_PLACE,
     COUNT,

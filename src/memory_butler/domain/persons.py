@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from memory_butler.domain import roles
-from memory_butler.domain.relevance import CAPITALISED, is_personal
+from memory_butler.domain.prompts import CAPITALISED, is_personal
 
 SHORT: Final = 300  # characters; a longer prompt brings what it is about, and costs more to embed
 # In capitals only "I" is a person: "ME" is a state. "We" and "our" are mostly about others, too.

@@ -35,9 +35,11 @@ _ASKING: Final = frozenset(
     quem quais onde aonde porque quantos quantas o os as do da
     wer wen wem wessen wann warum wieso weshalb woher wohin womit wofur wieviel wieviele welche
     welchen welchem welcher welches
+    beim seit schon ganz gar gerade eben vorhin ziemlich
     wie wat waar wanneer waarom hoe hoeveel welk
     plus moins entre cet cette tout tous toute toutes peut peux peuvent doit dois doivent fait fais
     font faut va vais vont encore aussi tres
+    deja depuis chez toujours
     puede puedo pueden podemos debe debo deben hay hace mas muy ya
     puo posso possono deve devo devono piu ancora molto
     pode podem devem faz mais muito ainda

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple, Self
 from uuid import UUID
 
 from memory_butler.domain import fusion
-from memory_butler.domain.clauses import asks, clauses
+from memory_butler.domain.clauses import clauses
 from memory_butler.domain.days_ahead import days_ahead
 from memory_butler.domain.deep import DeepScore, Evidence, deep_scores, named_speakers
 from memory_butler.domain.entities import spellings
@@ -35,6 +35,17 @@ from memory_butler.domain.persons import (
     described_as,
     may_describe,
 )
+from memory_butler.domain.prompts import (
+    asks,
+    codes_in,
+    is_code,
+    is_personal,
+    is_pleasantry,
+    is_question,
+    is_task,
+    names_in,
+    tells,
+)
 from memory_butler.domain.relevance import (
     ENOUGH_WORDS,
     PRIOR_WITHOUT_WORDS,
@@ -43,15 +54,8 @@ from memory_butler.domain.relevance import (
     USUAL_MEAN,
     Asked,
     Bearing,
-    codes_in,
-    is_code,
-    is_personal,
-    is_pleasantry,
-    is_question,
-    is_task,
     likely_mean,
     likely_spread,
-    names_in,
     probability,
     weakened,
 )
@@ -425,6 +429,7 @@ def _relevance(
         spread=scale * around.spread,
         sampled=around.sampled,
         code_alone=is_code(asked.text),
+        told=tells(asked.text),
     )
 
     def bearing(one: Borne, off: float) -> Bearing:
@@ -454,8 +459,8 @@ def _of_rules(
     A fact that bears on the question brings in no rule that does not (C-453).
     """
     # A name that memory does not know says that it knows no fact of it, and nothing of a rule: that
-    # holds whoever is concerned.
-    of_anybody = replace(question, names=frozenset())
+    # holds whoever is concerned. What merely tells something answers to a rule as a topic does.
+    of_anybody = replace(question, names=frozenset(), told=False)
     is_topic = len(question.words) < ENOUGH_WORDS and not question.question
     least = RULES_FROM_TOPIC if is_topic else RULES_FROM
 
@@ -525,6 +530,9 @@ async def _pointed_at(
             return _Pointed(ahead=[*dated, *weekly])
         return _Pointed(ahead=dated, perhaps=weekly)
     perhaps = (*((ahead.days, ahead.or_else) if ahead else ()), days_of(period, today))
+    if tells(asked.text):
+        # What one did on Sunday asks for nothing of that day; "I am away on Sunday" may.
+        perhaps = (ahead.days,) if ahead else ()
     dated, weekly = await _naming(tx, types, asked, [days for days in perhaps if days is not None])
     return _Pointed(perhaps=[*dated, *weekly])
 

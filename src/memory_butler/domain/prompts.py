@@ -1,0 +1,308 @@
+"""How a prompt is put: does it ask, set a task or merely tell something, and of whom?
+
+Signs of the words alone, in six languages: English, German, French, Spanish, Italian, Portuguese.
+"""
+
+import re
+from itertools import islice
+from typing import Final
+
+# What no prose has: a name of letters and digits, or of parts joined by a sign or by capitals.
+_TOKEN: Final = re.compile(r"[^\s,;()\[\]{}<>\"'’`“”«»「」、。，]+")
+_JOINED: Final = re.compile(r"[^\W_]_[^\W_]|[^\W_]{2}\.[^\W\d_]|^[/~]\w|^\w+[/\\][^/\\]+[/\\]\w")
+_HUMPED: Final = re.compile(r"^(?:[a-z]{2,}(?:[A-Z]+[a-z]+)+[A-Z]*|(?:[A-Z]+[a-z]+){3,}[A-Z]*)$")
+_MIXED: Final = re.compile(r"[\w.:#+-]{4,}")
+_AMOUNT: Final = re.compile(r"\W?\d[\d.,:/-]*(?:[^\W\d_]{0,5}|h\d\d)|\d{4}-\d\d-\d\d.*")
+_CODES: Final = 20  # of one question
+_LONGEST_CODE: Final = 200
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_READ: Final = 4000  # characters of a prompt: what comes later is material, not question
+
+# Of who asks.
+_PERSONAL_WORDS: Final = frozenset(
+    """
+    i my mine myself we us our ours ourselves ich mich mein meine meinen meinem meiner meines wir
+    uns unser unsere unseren unserem unserer unseres je mon ma mes nous notre nos yo mi mis
+    nosotros nuestro nuestra nuestros nuestras io mio mia mie miei noi nostro nostra nostri nostre
+    eu meu meus minha minhas nós nosso nossa nossos nossas
+    """.split()
+)
+HOW_ONE_DOES: Final = re.compile(
+    r"\b(?:how (?:do|can|could|should|would) i|wie (?:kann|könnte|soll|muss|mache) ich|"
+    r"comment (?:puis|peux|dois|fais)-je|comment je (?:peux|dois|fais))\b",
+    re.IGNORECASE,
+)
+# "Me" in English, as in "Who insures me?"; not of whom something is told, given or done for.
+_ME: Final = re.compile(r"\bme\b", re.IGNORECASE)
+_FOR_ONESELF: Final = re.compile(
+    r"\b(?:tell|give|show|teach|help|send|let|write|make|find|get|bring|draw|sing|read|play|remind"
+    r"|recommend|suggest|walk|talk|guide|take|ask|excuse|pardon|forgive|trust|believe|correct|quiz"
+    r"|to|for)\s+me\b",
+    re.IGNORECASE,
+)
+_OTHERS: Final = frozenset("he she they him them her hers his their theirs".split())
+_BEGINNING: Final = 4  # words
+_POINTING_BACK: Final = _OTHERS | frozenset("it its that those these".split())
+_PEOPLE: Final = frozenset(
+    """
+    family kids kid children son daughter wife husband mum mom mother dad father parents sister
+    brother grandma grandpa home familie kinder sohn tochter eltern mama papa mutter vater bruder
+    schwester oma opa enkel enkelin enkelkinder famille enfants fils fille mari parents mère père
+    sœur frère familia hijo hija hijos marido padres madre padre hermana hermano abuela abuelo figli
+    figlio figlia marito moglie genitori sorella fratello nonna nonno famiglia família filho filha
+    filhos esposa pais mãe pai irmã irmão avó avô
+    """.split()
+)
+_TASKS: Final = frozenset(
+    """
+    write draft compose translate convert explain summarise summarize rewrite rephrase proofread
+    define solve calculate compute generate implement sort alphabetise alphabetize invent describe
+    count spell paraphrase refactor debug parse schreib schreibe verfasse formuliere übersetz
+    übersetze erklär erkläre berechne rechne sortiere erfinde beschreibe buchstabiere korrigiere
+    definiere konvertiere traduis traduisez écris écrivez rédige explique expliquez résume calcule
+    convertis corrige reformule définis résous génère trie invente décris épelle traduce
+    tradúceme escribe redacta explica explícame calcula convierte reformula define resuelve
+    genera inventa describe deletrea traduci scrivi spiega riassumi calcola converti correggi
+    riscrivi definisci risolvi inventa descrivi traduza escreva explique resuma calcule converta
+    corrija reescreva defina resolva invente descreva fasse
+    """.split()
+)
+_POLITELY: Final = re.compile(
+    r"^\W*(?:(?:please|pls|bitte|por favor|s['’]il (?:te|vous) pla[iî]t|per favore|per piacere"
+    r"|(?:can|could|would|will) you|help me(?: to)?|i (?:want|need) you to)\b[\s,]*)+",
+    re.IGNORECASE,
+)
+_ASKING: Final = frozenset(
+    """
+    who whose whom what which when where why how name give whos whats whens wheres hows
+    wer wessen wen wem was welche welchen welchem welcher welches wann wo woher wohin warum wieso
+    weshalb wie wieviel wieviele nenne nenn
+    qui que quel quelle quels quelles quand où pourquoi comment combien quién quiénes qué cuál
+    cuáles cuándo dónde cómo cuánto cuántos chi che quale quali quando dove perché come quanto
+    quanti quem qual quais onde porque quantos
+    """.split()
+)
+# Who, at the beginning, does or is something, which the rest tells: "I", "somebody", "c'est".
+_SUBJECTS: Final = frozenset(
+    """
+    i we it he she they there somebody someone nobody everyone everybody something nothing ich wir
+    es er sie man je j nous on il elle ils elles ça c cela yo he hemos ho abbiamo eu
+    """.split()
+)
+# What one is, has, may or did; near the beginning of a sentence, and not first, it is told.
+_VERBS: Final = frozenset(
+    """
+    is are was were am isn aren wasn weren has had have hasn hadn haven been will won can cannot
+    does doesn did didn do don would wouldn could couldn must should wants wanted needs needed
+    says said told went goes came comes got gets took takes made makes saw found lost left
+    broke bought brought ate slept felt kept forgot ran looks seems
+    ist sind war waren bin hat habe haben hatte hatten wird werden wurde wurden muss müssen kann
+    können will wollte soll geht ging kommt kam macht steht fällt
+    est sont était étaient ont avait ai avons avait suis sommes sera veut peut doit fait va
+    está están estaba es fue era ha han hay había tengo tiene tenemos quiere
+    è sono hanno abbiamo aveva sto siamo vuole
+    é são estava foi tenho tem temos estão quer
+    """.split()
+)
+# What begins a sentence or a topic, and never something that somebody is to do.
+_OPENERS: Final = frozenset(
+    """
+    the a an my our his her their this that these those some another both every one two three at in
+    from after yesterday today tonight tomorrow such
+    der die das ein eine einer mein meine meinen meiner unser unsere unserer im am beim vom zum zur
+    auf vor für nach seit heute gestern morgen nächste letzte mir uns
+    le la les l un une mon ma mes notre nos leur leurs au aux dans hier demain ce cette ces
+    el los las una mi mis nuestro nuestra esta este ayer mañana il lo gli uno mio mia ieri domani
+    o os um uma meu minha nosso nossa ontem amanhã hoje hoy oggi
+    """.split()
+)
+_VERB_WITHIN: Final = 5  # words
+_VERB_BEHIND_OPENER: Final = 12
+_PAST: Final = re.compile(r"\w{2,30}[^\We]ed")
+_SHORTEST_SENTENCE: Final = 3  # words
+# Who wants or asks something tells it, and waits for the answer.
+_WANTED: Final = re.compile(
+    r"^\W*(?:i|we)(?:'d| would| just| really){0,3} (?:need|want|like|wonder|am wondering)\b"
+    r"|\b(?:asks?|asked|asking) (?:for|about|who|what|when|where|which|whether|if|how)\b"
+    r"|\b(?:needs?|wants?) to know\b"
+    r"|^\W*(?:ich|wir) (?:brauche|möchte|will|wüsste|brauchen|möchten|wollen|wüssten)\b"
+    r"|\bfragt,? (?:nach|ob|wer|was|wann|wo|welche\w?|wie)\b"
+    r"|^\W*(?:je|j'|on|nous) ?(?:voudrais|veux|aimerais|cherche|voudrait|voudrions|cherchons)\b"
+    r"|\b(?:demande (?:si|quand|où|qui|quel\w{0,3}|comment)|pregunta (?:si|cuándo|dónde|quién|qué)"
+    r"|chiede (?:se|quando|dove|chi)|pergunta (?:se|quando|onde|quem))\b",
+    re.IGNORECASE,
+)
+# "How are you doing this morning?" asks nothing, and "What are we doing this morning?" does.
+_OF_SOMETHING: Final = frozenset("what when where who which why whats whens wheres whos".split())
+_PLEASANTRIES: Final = frozenset(
+    """
+    hi hiya hello hey howdy yo there greetings thanks thank thx ty cheers ok okay okey cool great
+    perfect awesome nice fine good morning evening night afternoon bye goodbye see later lol haha
+    yes no yep yeah nope please sure sorry welcome hmm well hallo guten gute guter tag tage morgen
+    abend nacht moin servus grüß danke dank schön schöne schönen vielen lieben bitte gern gerne ja
+    nein doch klar gut prima super genau stimmt einverstanden passt tschüs tschüss wiedersehen
+    dir hola sí vale genial tal gracias muchas adiós buenas buenos días tardes noches hasta luego
+    merci beaucoup bonjour bonsoir salut oui non parfait super revoir bientôt bonne journée
+    soirée nuit ciao grazie mille sì va bene perfetto buongiorno buonasera arrivederci prego olá oi
+    não bom dia boa tarde noite obrigado obrigada tchau tack tak bedankt dank hoi kiitos
+    dziękuję bardzo cześć merhaba teşekkürler привет спасибо 谢谢 你好 再见 早上好 晚安 好的
+    こんにちは ありがとう ありがとうございます
+    ありがとうございました おはよう おはようございます こんばんは おやすみ おやすみなさい はい
+    お願いします よろしくお願いします お疲れ様です お疲れ様でした 了解です 了解しました
+    안녕하세요 감사합니다 مرحبا شكرا नमस्ते
+    """.split()
+)
+TELL_ME: Final = re.compile(
+    r"(?:(?:please|can you|could you)\s)?(?:tell|remind|show|give) (?:me|us)\b"
+    r"|(?:sage?|zeige?|erinnere) (?:mir|mich)\b|(?:dis|rappelle)[- ]moi\b|dime\b|dimmi\b|diz-me\b",
+    re.IGNORECASE,
+)
+# Between pleasantries these say nothing: "so how are you doing today", "see you tomorrow".
+_BETWEEN: Final = frozenset(
+    """
+    i you he she it we they me my your a an the and or so much very that is are was am be to of for
+    how what s do doing up all this today tomorrow ich du es ihr wir ihnen das der
+    die den und auch in ordnung alles sehr so dann noch auf bis bald später geht wie heute go ahead
+    sounds d vas y
+    """.split()
+)
+# Capital letters tell names in a sentence with these; a German noun has one, too.
+_ENGLISH: Final = frozenset(
+    "the what how when where who which why is are did does has have with for and of my our".split()
+)
+CAPITALISED: Final = frozenset(
+    """
+    i january february march april may june july august september october november december monday
+    tuesday wednesday thursday friday saturday sunday mr mrs ms dr english
+    """.split()
+)
+
+
+def is_personal(question: str) -> bool:
+    """Whether it is about the asker or their people: "my", "notre", "the kids", "she".
+
+    Beside a name, "she" and "her kids" are those of whoever is named. "How do I …" asks how
+    anybody does it.
+    """
+    words = frozenset(_words(HOW_ONE_DOES.sub(" ", question)))
+    others = bool(words & _OTHERS)
+    if words & _PERSONAL_WORDS or (words & _PEOPLE and not others):
+        return True
+    if words & _ENGLISH and _ME.search(_FOR_ONESELF.sub(" ", question[:_READ])):
+        return True
+    return others and not names_in(question)
+
+
+def points_back(question: str) -> bool:
+    """Whether it begins with what another sentence names: "when does she …", "is it far?"."""
+    return not _POINTING_BACK.isdisjoint(_words(question)[:_BEGINNING]) and not names_in(question)
+
+
+def is_question(question: str) -> bool:
+    """Whether it begins as a question, and is no topic."""
+    return next(iter(_words(question)), "") in _ASKING
+
+
+def asks(clause: str) -> bool:
+    """Whether it is a question or calls for an answer, as "The bus was late." does not."""
+    return clause.endswith("?") or is_question(clause) or bool(TELL_ME.match(clause))
+
+
+def tells(question: str) -> bool:
+    """Whether it is a sentence that merely tells something: "The bus was late again."
+
+    No question, no topic ("the kids' school lunch"), and nothing that somebody is to do.
+    """
+    text = question[:_READ].replace("’", "'")
+    words = _words(text)
+    if len(words) < _SHORTEST_SENTENCE or asks(text.rstrip(' "”)')) or is_task(text):
+        return False
+    if _WANTED.search(text):
+        return False
+    if words[0] in _SUBJECTS:
+        return True
+    opened = words[0] in _OPENERS
+    if words[0] in _VERBS and not opened:
+        return False
+    within = words[1 : _VERB_BEHIND_OPENER if opened else _VERB_WITHIN]
+    return any(word in _VERBS or _PAST.fullmatch(word) for word in within) or (
+        opened and text.rstrip().endswith((".", "!"))
+    )
+
+
+def is_task(question: str) -> bool:
+    """Whether it begins with what to do to a text or a problem: "translate …", "Can you sort …"."""
+    return next(iter(_words(_POLITELY.sub("", question[:_READ]))), "") in _TASKS
+
+
+def is_pleasantry(question: str) -> bool:
+    """Whether it is a greeting, thanks or the like, and nothing else; a blank one is."""
+    words = _words(question)
+    if words[:1] and words[0] in _OF_SOMETHING:
+        return False
+    said = [word for word in words if word not in _BETWEEN]
+    return all(word in _PLEASANTRIES for word in said) and bool(said or not words)
+
+
+def names_in(question: str) -> list[str]:
+    """Words of an English question that are somebody's or something's name, by their capitals.
+
+    None of the first word of a sentence, none where most words have capitals ("Who is Ida Novak?"
+    apart, which goes on in small letters after its first word), no days, no months.
+    """
+    text = question[:_READ].replace("’", "'")
+    if not _ENGLISH & set(_words(text)):
+        return []
+    words = list(_WORD.finditer(text))
+    capitals = [one for one in words if one.group()[0].isupper()]
+    goes_on = len(words) > 1 and (words[1].group().islower() or "'" in words[0].group())
+    is_sentence = is_question(text) and goes_on
+    if 2 * len(capitals) > len(words) and not is_sentence:
+        return []
+    return [
+        word
+        for one in capitals
+        if not _begins_sentence(text, one.start())
+        and not (word := one.group().removesuffix("'s")).isupper()
+        and word.lower() not in CAPITALISED | _PERSONAL_WORDS
+        and word.partition("'")[0].lower() not in CAPITALISED
+    ]
+
+
+def codes_in(question: str) -> list[str]:
+    """What is written as programs write names: KES-421, 9f3c2ab, TEST_DSN, app/client.py.
+
+    No number, amount or date ("10km", "19h30", "2026-05-01"). Of long ones the first 20.
+    """
+    codes = (one for one in _tokens(question) if _is_code(one))
+    return list(islice(dict.fromkeys(codes), _CODES))
+
+
+def is_code(question: str) -> bool:
+    """Whether it is a code, or several, and nothing else."""
+    tokens = _tokens(question)
+    return bool(tokens) and all(map(_is_code, tokens))
+
+
+def _tokens(question: str) -> list[str]:
+    return [one.group().strip(".:!?*#") for one in _TOKEN.finditer(question[:_READ])]
+
+
+def _is_code(token: str) -> bool:
+    if not token.isascii() or len(token) > _LONGEST_CODE or _AMOUNT.fullmatch(token):
+        return False
+    mixed = any(map(str.isdigit, token)) and any(map(str.isalpha, token))
+    return bool(
+        _JOINED.search(token) or _HUMPED.fullmatch(token) or (mixed and _MIXED.fullmatch(token))
+    )
+
+
+def _begins_sentence(text: str, start: int) -> bool:
+    before = text[:start].rstrip()
+    return not before or before[-1] in ".!?:;\"'“‘(\n-*"
+
+
+def _words(question: str) -> list[str]:
+    text = question[:_READ].replace("’", "'").lower()
+    return [one.group().partition("'")[0] for one in _WORD.finditer(text)]

@@ -1,0 +1,197 @@
+"""How a prompt is put: what is a question, a task, a greeting, a sentence, a name or a code."""
+
+import pytest
+
+from memory_butler.domain.prompts import (
+    codes_in,
+    is_code,
+    is_personal,
+    is_pleasantry,
+    is_task,
+    names_in,
+    tells,
+)
+
+pytestmark = [pytest.mark.requirement("SRCH-01")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The bus was late again this morning.",
+        "I slept badly",
+        "we had leek soup for lunch",
+        "Ida is coming to dinner on Friday",
+        "It’s raining cats and dogs out there",
+        "Somebody parked a pink scooter in front of the bakery",
+        "Bram dropped the last good cup",
+        "The coffee at the station tastes like cardboard.",
+        "Ich habe schlecht geschlafen",
+        "Der Bus war heute wieder zu spät",
+        "Unser Nachbar hat sich einen Hund gekauft",
+        "J'ai mal dormi cette nuit",
+        "Le train était encore en retard",
+        "El autobús llegó tarde otra vez.",
+        "Hemos dormido muy mal",
+        "Il treno era in ritardo",
+        "O ônibus estava atrasado de novo",
+    ],
+)
+def test_sentences(text: str) -> None:
+    assert tells(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Why was the bus late?",
+        "the bus was late, wasn't it?",
+        "is the bus late",
+        "Book a table for Ida, who is vegan",
+        "Refill the prescription for the inhaler.",
+        "Remind me what was wrong with the boiler",
+        "I need the number of the plumber",
+        "I'd like to know who has the key",
+        "The pharmacist asks what Ida takes",
+        "They need to know her blood group",
+        "Translate: the bus was late",
+        "the key of the shed",
+        "the kids' school lunch",
+        "dentist appointment Ida",
+        "it rained",
+        "Ich brauche die Nummer vom Klempner",
+        "Die Apotheke fragt, was Ida nimmt",
+        "Wann hat der Bäcker auf",
+        "Je cherche la clé de la cave",
+        "Le médecin demande quel est son groupe sanguin",
+        "",
+    ],
+)
+def test_no_sentences(text: str) -> None:
+    assert not tells(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "thanks",
+        "Hi there!",
+        "good night",
+        "merci beaucoup",
+        "Danke schön!",
+        "Guten Morgen",
+        "Alles klar, tschüss",
+        "In Ordnung, vielen Dank",
+        "muchas gracias, hasta luego",
+        "va bene, grazie mille",
+        "???",
+        "",
+    ],
+)
+def test_pleasantries(text: str) -> None:
+    assert is_pleasantry(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "thanks, and when is the dentist?",
+        "good restaurants",
+        "what is it?",
+        "birds",
+        "Mo",
+        "Danke, und wann kommt der Klempner?",
+        "gute Hotels",
+        "heute",
+        "next week",
+        "What are we doing tomorrow morning?",
+    ],
+)
+def test_no_pleasantries(text: str) -> None:
+    assert not is_pleasantry(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("When does Wanda's school start?", ["Wanda"]),
+        ("Wanda starts when?", []),  # the first word has a capital anyway
+        ("What did Lena say? Oscar asked on Monday in May", ["Lena"]),
+        ("Where is the IBAN of my bank", []),
+        ("Wo habe ich meine Brille hingelegt?", []),
+        ("What Is The Capital Of France", []),
+        ("Who is Wanda?", ["Wanda"]),
+        ("Who is Wanda Lind?", ["Wanda", "Lind"]),
+        ("Who's Wanda?", ["Wanda"]),
+        ("Where is My Phone?", ["Phone"]),
+        ("Bin Day Next Week", []),
+        ("what's I'm I've the", []),
+    ],
+)
+def test_names(text: str, names: list[str]) -> None:
+    assert names_in(text) == names
+
+
+def test_who_asks_and_what_is_to_be_done() -> None:
+    assert is_personal("what's our wifi password")
+    assert is_personal("Wann hat meine Mutter Geburtstag?")
+    assert not is_personal("what is a tide?")
+    assert is_personal("What did they call her?")
+    assert is_personal("What did Marta say to my kids about their school?")
+    assert not is_personal("What did Marta paint with her kids?")
+    assert is_task("Translate 'good day'")
+    assert not is_task("what does translate mean")
+    assert is_task("Übersetze 'guten Tag'")
+    assert is_personal("Welche Größe hat unser Enkel?")
+    assert not is_personal("Schreib mir ein Gedicht")
+    assert not is_personal("How do I merge two lists?")
+    assert not is_personal("Wie kann ich Tinte entfernen?")
+    assert not is_personal("Comment puis-je enlever une tache ?")
+    assert is_personal("How do I take my coffee?")
+    assert is_personal("How do we name branches?")
+    assert is_personal("Which dentist treats me?")
+    assert not is_personal("What can you tell me of the tides?")
+    assert not is_personal("Could you explain to me what a tide is?")
+    assert not is_personal("¿Cómo me quito el hipo?")
+    assert is_task("Could you please translate 'good day'?")
+    assert is_task("Bitte übersetze 'guten Tag'")
+    assert is_task("S'il te plaît, traduis « bonjour »")
+    assert not is_task("Can you say when the boiler was repaired?")
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("why does BRG-77 come back?", ["BRG-77"]),
+        ("git show 04be9d1, then 5c1aa20.", ["04be9d1", "5c1aa20"]),
+        ("open lib/valves/pump.py:", ["lib/valves/pump.py"]),
+        ("set PUMP_DSN in /etc/pump", ["PUMP_DSN", "/etc/pump"]),
+        ("pump.local:8443 is down", ["pump.local:8443"]),
+        ("10km at 19h30 or 3pm, 2026-05-01T10:00, 24/7, 1,5 bar, 16-bit", []),
+        ("e.g. and/or, he said: no. Next", []),
+        ("the 3rd mp3", []),
+        ("withValve() raised a TooManyValvesError", ["withValve", "TooManyValvesError"]),
+        ("JavaScript on an iPhone with macOS, says McDonald", []),
+    ],
+)
+def test_codes_are_told_from_prose_and_amounts(text: str, codes: list[str]) -> None:
+    assert codes_in(text) == codes
+
+
+def test_a_text_of_codes_alone_is_one() -> None:
+    assert is_code(" BRG-77, lib/pump.py? ")
+    assert not is_code("BRG-77 again")
+    assert not is_code("?")
+
+
+@pytest.mark.parametrize(
+    "said", ["Sounds good, go ahead", "d'accord merci", "Bonne soirée", "はい、お願いします"]
+)
+def test_what_only_agrees_is_a_pleasantry(said: str) -> None:
+    assert is_pleasantry(said)
+
+
+def test_to_whom_something_is_explained_is_no_matter_of_theirs() -> None:
+    assert not is_personal("Explique-moi les marées")
+    assert is_task("Explique-moi les marées")
+    assert is_personal("Explique-moi ma facture")
