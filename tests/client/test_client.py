@@ -315,6 +315,32 @@ async def test_an_answer_that_breaks_off() -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("said", ["{}", "[]", "null", '"hello"', '{"result": {}}', '{"result": 1}'])
+async def test_an_answer_of_another_program(said: str) -> None:
+    async def other(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = f"HTTP/1.1 200 OK\r\ncontent-length: {len(said)}\r\nconnection: close\r\n\r\n"
+        writer.write((head + said).encode())
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(other, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with MemoryClient.connect(f"http://127.0.0.1:{port}") as client:
+            for ask in (client.stats, client.facts_list):
+                with pytest.raises(Unavailable, match="the server's answer is no"):
+                    await ask()
+
+
+def test_a_client_belongs_to_one_event_loop() -> None:
+    client = MemoryClient.connect("http://127.0.0.1:9")  # where nobody answers
+    with pytest.raises(Unavailable):
+        asyncio.run(client.stats())
+    with pytest.raises(RuntimeError, match="another event loop"):
+        asyncio.run(client.stats())
+
+
+@pytest.mark.anyio
 async def test_more_than_a_request_may_have_is_invalid(served: Served) -> None:
     async with MemoryClient.connect(served.url) as client:
         for send in (client.store_fact, lambda *given: client.fact_edit(uuid4(), content=given[2])):

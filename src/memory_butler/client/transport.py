@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -55,11 +56,24 @@ class Http:
 
     def __init__(self, http: "httpx2.AsyncClient") -> None:
         self._http = http
+        self._loop: object = None
 
     async def send(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
         """Ask the server."""
+        import asyncio  # here, as a program without an event loop needs none of it
+
         import httpx2
 
+        # A connection that is kept waits in the loop that opened it, which may be closed by now.
+        loop = None
+        with suppress(RuntimeError):  # under Trio there is none
+            loop = asyncio.get_running_loop()
+        if self._loop not in (None, loop):
+            raise RuntimeError(
+                "this MemoryClient was used in another event loop: connect one in each, or use "
+                "SyncMemoryClient"
+            )
+        self._loop = loop
         request = _request(endpoint, given)
         try:
             response = await self._http.request(**request._asdict())
@@ -266,14 +280,19 @@ def _answer(endpoint: Endpoint[Any], response: "httpx2.Response") -> Any:
         raise Unavailable(f"the server answered {response.status_code}")
     if endpoint.routes:
         return answer
-    if "error" in answer:
-        said = answer["error"].get("message", "")
-        raise InvalidInput(f"the server does not offer {endpoint.name}: {said}")
-    result = answer["result"]
-    if result.get("isError"):
-        code, _, said = result["content"][0]["text"].partition(": ")
-        raise error_of(code, said)
-    return result["structuredContent"]
+    try:
+        if "error" in answer:
+            said = answer["error"].get("message", "")
+            raise InvalidInput(f"the server does not offer {endpoint.name}: {said}")
+        result = answer["result"]
+        if result.get("isError"):
+            code, _, said = result["content"][0]["text"].partition(": ")
+            raise error_of(code, said)
+        return result["structuredContent"]
+    except (KeyError, TypeError, AttributeError):
+        raise Unavailable(
+            f"the server's answer is no result of {endpoint.name}: is the address right?"
+        ) from None
 
 
 def _away(where: object, error: Exception) -> Unavailable:
