@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import os
 import re
 import ssl
 from datetime import UTC, date, datetime, time, timedelta
@@ -336,8 +337,20 @@ def test_a_client_belongs_to_one_event_loop() -> None:
     client = MemoryClient.connect("http://127.0.0.1:9")  # where nobody answers
     with pytest.raises(Unavailable):
         asyncio.run(client.stats())
-    with pytest.raises(RuntimeError, match="another event loop"):
+    with pytest.raises(RuntimeError, match="another process or event loop"):
         asyncio.run(client.stats())
+
+
+def test_a_client_belongs_to_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A forked process would share its connections, and read the answers of the first.
+    clients = [SyncMemoryClient.connect("http://127.0.0.1:9") for _ in range(2)]
+    with pytest.raises(Unavailable):
+        clients[0].stats()
+    monkeypatch.setattr(os, "getpid", lambda: 0)
+    with pytest.raises(RuntimeError, match="another process"):
+        clients[0].stats()
+    with pytest.raises(Unavailable):
+        clients[1].stats()
 
 
 @pytest.mark.anyio

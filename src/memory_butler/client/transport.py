@@ -5,6 +5,7 @@ network is written twice.
 """
 
 import json
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -56,7 +57,7 @@ class Http:
 
     def __init__(self, http: "httpx2.AsyncClient") -> None:
         self._http = http
-        self._loop: object = None
+        self._home: object = None
 
     async def send(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
         """Ask the server."""
@@ -64,16 +65,10 @@ class Http:
 
         import httpx2
 
-        # A connection that is kept waits in the loop that opened it, which may be closed by now.
         loop = None
         with suppress(RuntimeError):  # under Trio there is none
             loop = asyncio.get_running_loop()
-        if self._loop not in (None, loop):
-            raise RuntimeError(
-                "this MemoryClient was used in another event loop: connect one in each, or use "
-                "SyncMemoryClient"
-            )
-        self._loop = loop
+        self._home = _at_home(self._home, (os.getpid(), loop))
         request = _request(endpoint, given)
         try:
             response = await self._http.request(**request._asdict())
@@ -91,11 +86,13 @@ class SyncHttp:
 
     def __init__(self, http: "httpx2.Client") -> None:
         self._http = http
+        self._home: object = None
 
     def send(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
         """Ask the server."""
         import httpx2
 
+        self._home = _at_home(self._home, os.getpid())
         request = _request(endpoint, given)
         try:
             response = self._http.request(**request._asdict())
@@ -106,6 +103,19 @@ class SyncHttp:
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
+
+
+def _at_home(home: object, here: object) -> object:
+    """Where a client is used first, and so has its connections.
+
+    A forked process would read the answers that the first one waits for, and what waits in an
+    event loop ends with that.
+    """
+    if home not in (None, here):
+        raise RuntimeError(
+            "this client was used in another process or event loop: connect one in each"
+        )
+    return here
 
 
 class Sender:
