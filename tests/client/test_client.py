@@ -290,6 +290,26 @@ async def test_a_token_from_a_file_may_end_with_a_line_end(memory: Memory) -> No
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+async def test_a_server_on_this_machine_is_asked_without_the_proxy(
+    served: Served, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for variable in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(variable, "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    url = served.url.replace("127.0.0.1", name)
+    async with MemoryClient.connect(url) as client:
+        assert (await client.stats()).facts.active == 0
+
+    def ask() -> int:
+        with SyncMemoryClient.connect(url) as client:
+            return client.stats().facts.active
+
+    assert await asyncio.to_thread(ask) == 0
+
+
+@pytest.mark.anyio
 async def test_an_answer_that_takes_too_long() -> None:
     async def silent(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(1)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 Carrier = TypeVar("Carrier")
 
+# A proxy knows another machine by these names, and should not read what stays on this one.
+WITHOUT_PROXY: Final = dict.fromkeys(("all://127.0.0.1", "all://localhost", "all://[::1]"))
 # A consolidation calls a model, again and again; everything else answers in milliseconds.
 DEFAULT_SECONDS: Final = 60.0
 # What makes an MCP server answer a program with all of the answer, as JSON.
@@ -172,6 +174,7 @@ def connection(url: str, token: str | None, seconds: float) -> dict[str, Any]:
         "headers": {} if token is None else {"authorization": f"Bearer {_sendable(token)}"},
         "timeout": seconds,
         "verify": certificates(url),
+        "mounts": WITHOUT_PROXY,
     }
 
 
