@@ -14,6 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 import client_code
+from conftest import Connection
 from memory_butler.client import UNSET, MemoryClient, SyncMemoryClient, shapes
 from memory_butler.client.generated.endpoints import ENDPOINTS
 from memory_butler.client.shape import read
@@ -224,6 +225,19 @@ async def test_an_error_is_the_same_whichever_way_it_came(served: Served, memory
                 await client.search("x", limit=0)
             with pytest.raises(NotFound):
                 await client.fact_edit(uuid4(), content="new", expected_revision="1")
+
+
+@pytest.mark.anyio
+async def test_an_episode_that_is_not_stored_is_an_error(
+    served: Served, memory: Memory, admin: Connection
+) -> None:
+    # A model is answered with an object that says so; a program might not look at it.
+    runtime = await memory.pool.fetchval("SELECT current_user")
+    await admin.execute(f'REVOKE INSERT ON memory_events FROM "{runtime}"')
+    async with MemoryClient.connect(served.url) as client:
+        for one in (client, MemoryClient.of(memory)):
+            with pytest.raises(Unavailable, match="the database refused"):
+                await one.store_episode("We had tea", "general")
 
 
 @pytest.mark.anyio

@@ -301,7 +301,11 @@ def _answer(endpoint: Endpoint[Any], response: "httpx2.Response") -> Any:
         if result.get("isError"):
             code, _, said = result["content"][0]["text"].partition(": ")
             raise error_of(code, said)
-        return result["structuredContent"]
+        answer = result["structuredContent"]
+        if answer.get("error"):
+            # What lets a model go on without memory: nothing was stored.
+            raise Unavailable(answer["error"])
+        return answer
     except (KeyError, TypeError, AttributeError):
         raise Unavailable(
             f"the server's answer is no result of {endpoint.name}: is the address right?"
