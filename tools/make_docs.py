@@ -451,10 +451,11 @@ an unpaired surrogate becomes U+FFFD (�).
 
 **Edits.** `GET` of one fact or rule gives an `ETag`; pass it back as `If-Match`. Of two people who
 edit one thing the second gets 409, with the state that holds now as `current` and its
-`current_revision`. An edit without `If-Match` is made whatever happened in between. A fact is never
-overwritten: the edit makes a new one that supersedes it, and answers with its id. What is deleted
-can be restored. A merge of entities takes the `ETag` of its preview: it does what that showed, or
-is refused with 409. Here the second edit comes too late, and is answered with 409:
+`current_revision`. A fact is never overwritten: the edit makes a new one that supersedes it, and
+answers with its id. Without `If-Match` a rule is edited whatever happened in between; a fact that
+was superseded is refused with 409, which names the one that holds now. What is deleted can be
+restored. A merge of entities takes the `ETag` of its preview: it does what that showed, or is
+refused with 409. Here the second edit comes too late, and is answered with 409:
 
 <!-- The tests run these lines. -->
 ```sh
