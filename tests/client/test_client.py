@@ -221,7 +221,7 @@ async def test_an_error_is_the_same_whichever_way_it_came(served: Served, memory
         for client in (MemoryClient.of(memory), there):
             with pytest.raises(InvalidInput, match="content is empty"):
                 await client.store_fact("user", "drink", " ")
-            with pytest.raises(InvalidInput):
+            with pytest.raises(InvalidInput, match=r"^limit: must be at least 1$"):
                 await client.search("x", limit=0)
             with pytest.raises(NotFound):
                 await client.fact_edit(uuid4(), content="new", expected_revision="1")
