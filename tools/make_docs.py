@@ -451,10 +451,11 @@ an unpaired surrogate becomes U+FFFD (�).
 
 **Edits.** `GET` of one fact or rule gives an `ETag`; pass it back as `If-Match`. Of two people who
 edit one thing the second gets 409, with the state that holds now as `current` and its
-`current_revision`. An edit without `If-Match` is made whatever happened in between. A fact is never
-overwritten: the edit makes a new one that supersedes it, and answers with its id. What is deleted
-can be restored. A merge of entities takes the `ETag` of its preview: it does what that showed, or
-is refused with 409. Here the second edit comes too late, and is answered with 409:
+`current_revision`. A fact is never overwritten: the edit makes a new one that supersedes it, and
+answers with its id. Without `If-Match` a rule is edited whatever happened in between; a fact that
+was superseded is refused with 409, which names the one that holds now. What is deleted can be
+restored. A merge of entities takes the `ETag` of its preview: it does what that showed, or is
+refused with 409. Here the second edit comes too late, and is answered with 409:
 
 <!-- The tests run these lines. -->
 ```sh
@@ -467,8 +468,9 @@ curl -s $rules/$id -X PUT -H "If-Match: $etag" --json '{"content": "Write long l
 ```
 
 **Live events.** `GET /api/memory/events/stream` tells what happens as server-sent events. After a
-break a client sends the `Last-Event-ID` that it saw; an event may come twice then. A stream ends
-after five minutes, and browsers come back by themselves.
+break a client sends the `Last-Event-ID` that it saw, and is told all that it missed; an event may
+come twice then. A new stream begins with an id that has no data: what to come back with where
+nothing has happened yet. A stream ends after five minutes, and browsers come back by themselves.
 
 <!-- The tests run these lines. -->
 ```sh

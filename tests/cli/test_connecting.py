@@ -5,13 +5,16 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from cli.installation import Installation
 from memory_butler.integrations import versions
 from memory_butler.integrations.clients import CLIENTS
+from memory_butler.surfaces.cli import connecting
 
 
 @pytest.fixture
@@ -64,6 +67,22 @@ def test_without_an_address_the_configured_one_is_connected(
         extra = at_home.extra | {"MEMORY_BUTLER_HOST": host, "MEMORY_BUTLER_PORT": port}
         shown = replace(at_home, extra=extra).inside("connect", "cursor", "--dry-run").out
         assert f'"url": "{url}/mcp"' in shown
+
+
+def test_a_proxy_is_not_asked_whether_a_server_on_this_machine_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Healthy(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    with HTTPServer(("127.0.0.1", 0), Healthy) as server:
+        Thread(target=server.handle_request, daemon=True).start()
+        assert connecting._answers(f"http://127.0.0.1:{server.server_port}")
+    assert not connecting._answers("http://127.0.0.1:9")
 
 
 def test_a_client_that_starts_memory_itself(at_home: Installation, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import os
 import re
 import ssl
 from datetime import UTC, date, datetime, time, timedelta
@@ -13,6 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 import client_code
+from conftest import Connection
 from memory_butler.client import UNSET, MemoryClient, SyncMemoryClient, shapes
 from memory_butler.client.generated.endpoints import ENDPOINTS
 from memory_butler.client.shape import read
@@ -219,10 +221,23 @@ async def test_an_error_is_the_same_whichever_way_it_came(served: Served, memory
         for client in (MemoryClient.of(memory), there):
             with pytest.raises(InvalidInput, match="content is empty"):
                 await client.store_fact("user", "drink", " ")
-            with pytest.raises(InvalidInput):
+            with pytest.raises(InvalidInput, match=r"^limit: must be at least 1$"):
                 await client.search("x", limit=0)
             with pytest.raises(NotFound):
                 await client.fact_edit(uuid4(), content="new", expected_revision="1")
+
+
+@pytest.mark.anyio
+async def test_an_episode_that_is_not_stored_is_an_error(
+    served: Served, memory: Memory, admin: Connection
+) -> None:
+    # A model is answered with an object that says so; a program might not look at it.
+    runtime = await memory.pool.fetchval("SELECT current_user")
+    await admin.execute(f'REVOKE INSERT ON memory_events FROM "{runtime}"')
+    async with MemoryClient.connect(served.url) as client:
+        for one in (client, MemoryClient.of(memory)):
+            with pytest.raises(Unavailable, match="the database refused"):
+                await one.store_episode("We had tea", "general")
 
 
 @pytest.mark.anyio
@@ -289,6 +304,26 @@ async def test_a_token_from_a_file_may_end_with_a_line_end(memory: Memory) -> No
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+async def test_a_server_on_this_machine_is_asked_without_the_proxy(
+    served: Served, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for variable in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(variable, "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    url = served.url.replace("127.0.0.1", name)
+    async with MemoryClient.connect(url) as client:
+        assert (await client.stats()).facts.active == 0
+
+    def ask() -> int:
+        with SyncMemoryClient.connect(url) as client:
+            return client.stats().facts.active
+
+    assert await asyncio.to_thread(ask) == 0
+
+
+@pytest.mark.anyio
 async def test_an_answer_that_takes_too_long() -> None:
     async def silent(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(1)
@@ -312,6 +347,44 @@ async def test_an_answer_that_breaks_off() -> None:
         async with MemoryClient.connect(f"http://127.0.0.1:{port}") as client:
             with pytest.raises(Unavailable, match=r"broke off: .*; it may have done what was"):
                 await client.store_rule("Never")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("said", ["{}", "[]", "null", '"hello"', '{"result": {}}', '{"result": 1}'])
+async def test_an_answer_of_another_program(said: str) -> None:
+    async def other(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = f"HTTP/1.1 200 OK\r\ncontent-length: {len(said)}\r\nconnection: close\r\n\r\n"
+        writer.write((head + said).encode())
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(other, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with MemoryClient.connect(f"http://127.0.0.1:{port}") as client:
+            for ask in (client.stats, client.facts_list):
+                with pytest.raises(Unavailable, match="the server's answer is no"):
+                    await ask()
+
+
+def test_a_client_belongs_to_one_event_loop() -> None:
+    client = MemoryClient.connect("http://127.0.0.1:9")  # where nobody answers
+    with pytest.raises(Unavailable):
+        asyncio.run(client.stats())
+    with pytest.raises(RuntimeError, match="another process or event loop"):
+        asyncio.run(client.stats())
+
+
+def test_a_client_belongs_to_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A forked process would share its connections, and read the answers of the first.
+    clients = [SyncMemoryClient.connect("http://127.0.0.1:9") for _ in range(2)]
+    with pytest.raises(Unavailable):
+        clients[0].stats()
+    monkeypatch.setattr(os, "getpid", lambda: 0)
+    with pytest.raises(RuntimeError, match="another process"):
+        clients[0].stats()
+    with pytest.raises(Unavailable):
+        clients[1].stats()
 
 
 @pytest.mark.anyio

@@ -60,6 +60,17 @@ async def test_a_name_and_type_can_be_taken_once(
     assert await event_types(admin) == ["entity_created"] * 3
 
 
+async def test_spaces_make_no_other_name(memory: Memory, principal: Principal) -> None:
+    ann = await _person(memory, principal, " Ann\tLee ", aliases=[" Annie "])
+    for name in ("Ann Lee", "Ann  Lee", "Ann Lee "):
+        with pytest.raises(InvalidInput, match=f"person 'Ann Lee' exists already: entity {ann}"):
+            await create_entity(memory, principal, name, "person")
+        (found,) = await resolve_entity(memory, principal, name)
+        assert (found.entity_id, found.name_match) == (ann, "exact")
+    (found,) = await resolve_entity(memory, principal, "Annie")
+    assert (found.entity_id, found.name_match) == (ann, "alias")
+
+
 async def test_one_of_the_same_name_is_made_as_the_refusal_says(
     memory: Memory, principal: Principal
 ) -> None:

@@ -201,6 +201,19 @@ async def test_a_fact_leaves_its_source_unless_that_is_wanted_too(
     assert await _everywhere(admin, "Quokkaschmidt") == {}
 
 
+async def test_an_erasure_is_not_undone(
+    kept: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    stored, _ = await store_fact(kept, principal, "user", "city", MARKER)
+    clock.advance(minutes=1)
+    await erase(kept, principal, Target(memory=("fact", stored)))
+    for dry_run in (True, False):
+        with pytest.raises(Conflict, match="an erasure cannot be undone"):
+            await undo_change(kept, principal, dry_run=dry_run)
+    told = await admin.fetch("SELECT event_type FROM memory_events ORDER BY created_at")
+    assert [row["event_type"] for row in told] == ["fact_created", "memories_erased"]
+
+
 async def test_a_tenant_goes_whole_and_no_other(
     kept: Memory, principal: Principal, other_tenant: Principal, admin: Connection, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from conftest import NOW, Clock, Connection
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.lists import list_memories
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.store import episodes, facts, listing, rules
@@ -161,6 +162,21 @@ async def test_so_many_decay_rates_that_they_are_no_help(memory: Memory, admin: 
     part = await _facts(memory, FactFilter(), 9, 4, "confidence")
     assert part.rows == everything.rows[4:13]
     assert (await _facts(memory, FactFilter(min_confidence=0.1))).exact
+
+
+@pytest.mark.parametrize("written", ["ana lima", "  Ana\n Lima", "ANA LIMA"])
+async def test_a_subject_is_found_however_it_is_written(
+    memory: Memory, principal: Principal, clock: Clock, written: str
+) -> None:
+    # As storing has it: the second fact supersedes the first.
+    await store_fact(memory, principal, "Ana Lima", "city", "Lives in Faro")
+    at = clock.advance(hours=1)
+    await store_fact(memory, principal, "ana lima", "city", "Lives in Porto")
+    past = memory.at(known_at=at - timedelta(minutes=1), as_of=None)
+    for when, said in ((memory, "Lives in Porto"), (past, "Lives in Faro")):
+        wanted = FactFilter(subject=written, validities=("active",))
+        found = await list_memories(when, principal, wanted, Part(50, 0, "created"))
+        assert [row["content"] for row in found.rows] == [said]
 
 
 @pytest.mark.usefixtures("garden")

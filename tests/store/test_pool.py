@@ -11,8 +11,9 @@ from typing import Any
 import asyncpg
 import pytest
 
-from memory_butler.domain.errors import Conflict
-from memory_butler.store import transaction
+from conftest import NOW
+from memory_butler.domain.errors import Conflict, Unavailable
+from memory_butler.store import tokens, transaction
 from memory_butler.store.transaction import Pool, connected, open_pool, untenanted
 
 pytestmark = pytest.mark.anyio
@@ -69,6 +70,19 @@ async def test_a_pool_closes_although_a_connection_is_in_use(pool: Pool) -> None
             await pool.close()
         with pytest.raises(asyncpg.PostgresConnectionError):
             await task
+
+
+async def test_a_token_is_not_asked_about_for_ever(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It is asked about before everything else, on a connection that may be silent by now.
+    monkeypatch.setattr(tokens, "BEGIN_TIMEOUT", 0.5)
+    async with pool.acquire() as connection:
+        pid = connection.get_server_pid()
+    async with silent_backend(pid), asyncio.timeout(5):
+        with pytest.raises(Unavailable, match="no reply"):
+            await tokens.authenticate(pool, b"0" * 32, NOW)
+        assert await tokens.authenticate(pool, b"0" * 32, NOW) is None
 
 
 def broken(connection: Any) -> None:

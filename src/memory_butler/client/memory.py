@@ -27,7 +27,8 @@ class MemoryClient(Methods):
 
     A method is named like its operation, without `memory_`; an argument that is left out has the
     default that the server is configured with. Errors are those of `memory_butler.domain.errors`:
-    the same codes, whichever way they came. One client may be used by many tasks at once.
+    the same codes, whichever way they came. One client may be used by many tasks of one event
+    loop at once.
     """
 
     @classmethod

@@ -5,9 +5,11 @@ network is written twice.
 """
 
 import json
+import os
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 Carrier = TypeVar("Carrier")
 
+# A proxy knows another machine by these names, and should not read what stays on this one.
+WITHOUT_PROXY: Final = dict.fromkeys(("all://127.0.0.1", "all://localhost", "all://[::1]"))
 # A consolidation calls a model, again and again; everything else answers in milliseconds.
 DEFAULT_SECONDS: Final = 60.0
 # What makes an MCP server answer a program with all of the answer, as JSON.
@@ -55,11 +59,18 @@ class Http:
 
     def __init__(self, http: "httpx2.AsyncClient") -> None:
         self._http = http
+        self._home: object = None
 
     async def send(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
         """Ask the server."""
+        import asyncio  # here, as a program without an event loop needs none of it
+
         import httpx2
 
+        loop = None
+        with suppress(RuntimeError):  # under Trio there is none
+            loop = asyncio.get_running_loop()
+        self._home = _at_home(self._home, (os.getpid(), loop))
         request = _request(endpoint, given)
         try:
             response = await self._http.request(**request._asdict())
@@ -77,11 +88,13 @@ class SyncHttp:
 
     def __init__(self, http: "httpx2.Client") -> None:
         self._http = http
+        self._home: object = None
 
     def send(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
         """Ask the server."""
         import httpx2
 
+        self._home = _at_home(self._home, os.getpid())
         request = _request(endpoint, given)
         try:
             response = self._http.request(**request._asdict())
@@ -92,6 +105,19 @@ class SyncHttp:
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
+
+
+def _at_home(home: object, here: object) -> object:
+    """Where a client is used first, and so has its connections.
+
+    A forked process would read the answers that the first one waits for, and what waits in an
+    event loop ends with that.
+    """
+    if home not in (None, here):
+        raise RuntimeError(
+            "this client was used in another process or event loop: connect one in each"
+        )
+    return here
 
 
 class Sender:
@@ -148,6 +174,7 @@ def connection(url: str, token: str | None, seconds: float) -> dict[str, Any]:
         "headers": {} if token is None else {"authorization": f"Bearer {_sendable(token)}"},
         "timeout": seconds,
         "verify": certificates(url),
+        "mounts": WITHOUT_PROXY,
     }
 
 
@@ -266,14 +293,23 @@ def _answer(endpoint: Endpoint[Any], response: "httpx2.Response") -> Any:
         raise Unavailable(f"the server answered {response.status_code}")
     if endpoint.routes:
         return answer
-    if "error" in answer:
-        said = answer["error"].get("message", "")
-        raise InvalidInput(f"the server does not offer {endpoint.name}: {said}")
-    result = answer["result"]
-    if result.get("isError"):
-        code, _, said = result["content"][0]["text"].partition(": ")
-        raise error_of(code, said)
-    return result["structuredContent"]
+    try:
+        if "error" in answer:
+            said = answer["error"].get("message", "")
+            raise InvalidInput(f"the server does not offer {endpoint.name}: {said}")
+        result = answer["result"]
+        if result.get("isError"):
+            code, _, said = result["content"][0]["text"].partition(": ")
+            raise error_of(code, said)
+        answer = result["structuredContent"]
+        if answer.get("error"):
+            # What lets a model go on without memory: nothing was stored.
+            raise Unavailable(answer["error"])
+        return answer
+    except (KeyError, TypeError, AttributeError):
+        raise Unavailable(
+            f"the server's answer is no result of {endpoint.name}: is the address right?"
+        ) from None
 
 
 def _away(where: object, error: Exception) -> Unavailable:

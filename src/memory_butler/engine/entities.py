@@ -25,7 +25,7 @@ from memory_butler.domain.facts import FactKey
 from memory_butler.domain.merges import MergeFact, MergePlan, plan_merge
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
-from memory_butler.domain.text import storable
+from memory_butler.domain.text import one_line
 from memory_butler.domain.trust import Trust
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
@@ -79,7 +79,7 @@ def new_entity(
 ) -> NewEntity:
     """Check what was given; InvalidInput says what cannot be."""
     kind = parse_entity_type(entity_type)
-    name = inputs.text("canonical_name", canonical_name, inputs.MAX_SUBJECT_BYTES)
+    name = _called("canonical_name", canonical_name)
     return NewEntity(id or uuid4(), name, kind, _aliases(aliases), _metadata(metadata))
 
 
@@ -128,7 +128,7 @@ async def update_entity(
         now = memory.clock()
         name = before["canonical_name"]
         if canonical_name is not None:
-            name = inputs.text("canonical_name", canonical_name, inputs.MAX_SUBJECT_BYTES)
+            name = _called("canonical_name", canonical_name)
         await versions.keep(tx, "entity", [id], now)
         try:
             async with tx.connection.transaction():
@@ -157,7 +157,7 @@ async def resolve_entity(
 ) -> list[ResolvedEntity]:
     """Entities that a name may refer to, best match first; never creates one (RES-01..10)."""
     kind = None if entity_type is None else parse_entity_type(entity_type)
-    wanted = storable(inputs.query("name", name)).strip()
+    wanted = one_line(inputs.query("name", name))
     if not wanted:
         return []
     hints = context_hints or {}
@@ -332,11 +332,16 @@ async def _taken(tx: Transaction, name: str, kind: str) -> str:
     )
 
 
+def _called(what: str, value: str) -> str:
+    """A name on one line, without spaces around it, as facts have their subject."""
+    return " ".join(inputs.text(what, value, inputs.MAX_SUBJECT_BYTES).split())
+
+
 def _aliases(value: Sequence[str] | None) -> list[str]:
     found = list(value or ())
     if len(found) > MAX_ALIASES:
         raise InvalidInput(f"{len(found)} aliases are given, at most {MAX_ALIASES} are kept")
-    texts = [inputs.text("an alias", alias, inputs.MAX_SUBJECT_BYTES) for alias in found]
+    texts = [_called("an alias", alias) for alias in found]
     return list({text.lower(): text for text in reversed(texts)}.values())[::-1]
 
 

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -25,7 +25,7 @@ MAX_LISTENERS: Final = 500
 # So that one tenant cannot keep the others from listening.
 MAX_OF_TENANT: Final = 50
 POLL_SECONDS: Final = 1.0
-# At most so many events in one answer of the database, and in the queue of one slow listener.
+# At most so many events in one answer of the database, and twice as many in a listener's queue.
 MAX_EVENTS: Final = 1000
 # An event has the moment at which its transaction looked at the clock, and is seen when that
 # commits: so far back is looked for what came late.
@@ -64,25 +64,28 @@ class Listener:
             self.queue.put_nowait(None)
 
 
+@dataclass(slots=True)
+class _Look:
+    """Where a tenant's events are read on: from a moment, without those seen since it."""
+
+    since: datetime
+    seen: dict[UUID, datetime] = field(default_factory=dict)
+
+
 class LiveEvents:
     """The events of a server's database, for any number of listeners up to a bound."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._listeners: set[Listener] = set()
-        # By tenant, the events that were seen within the overlap.
-        self._seen: dict[str, dict[UUID, Row]] = {}
+        # Of each tenant that somebody listens to.
+        self._looks: dict[str, _Look] = {}
         self._polling: asyncio.Task[None] | None = None
         self._closed = False
 
     @asynccontextmanager
-    async def listening(
-        self, principal: Principal, after: UUID | None = None
-    ) -> AsyncIterator[Listener]:
-        """Listen to what happens in the caller's tenant from now on, or since the event `after`.
-
-        Up to 1,000 past events are told again, those of the last half minute before `after` among
-        them: an event may come twice, and its id tells.
+    async def listening(self, principal: Principal) -> AsyncIterator[Listener]:
+        """Listen to what happens in the caller's tenant from now on.
 
         Raises:
             Unavailable: too many listen already, or the database is away.
@@ -94,12 +97,12 @@ class LiveEvents:
                 f"{MAX_OF_TENANT} of this tenant already listen; try again later, or poll the lists"
             )
         listener = Listener(principal.tenant)
-        if principal.tenant not in self._seen:
-            self._seen[principal.tenant] = {row["id"]: row for row in await self._late(listener)}
+        if principal.tenant not in self._looks:
+            look = _Look(self._memory.clock() - _OVERLAP)
+            async for _ in self._news(principal.tenant, look):
+                pass  # That was before.
+            self._looks.setdefault(principal.tenant, look)
         self._listeners.add(listener)
-        if after is not None:
-            for row in await self._since(listener, after):
-                listener.tell(row)
         if self._polling is None or self._polling.done():
             self._polling = asyncio.create_task(self._poll(), name="live-events")
         try:
@@ -107,7 +110,33 @@ class LiveEvents:
         finally:
             self._listeners.discard(listener)
             if not any(one.tenant == listener.tenant for one in self._listeners):
-                self._seen.pop(listener.tenant, None)
+                self._looks.pop(listener.tenant, None)
+
+    async def newest(self, principal: Principal) -> UUID | None:
+        """The newest event of the caller's tenant, if there is one."""
+        async with self._memory.reading(principal.tenant) as tx:
+            return await events.newest(tx)
+
+    async def missed(self, principal: Principal, after: UUID) -> AsyncIterator[list[Row]]:
+        """What has happened since an event, the oldest first, in parts; nothing if it is unknown.
+
+        Those of the half minute before are among them: an event may come twice, and its id tells.
+
+        Raises:
+            Unavailable: the database is away.
+        """
+        async with self._memory.reading(principal.tenant) as tx:
+            moment = await events.moment_of(tx, after)
+        if moment is None:
+            return
+        last = (moment - _OVERLAP, UUID(int=0))
+        part: list[Row] | None = None
+        while part is None or len(part) == MAX_EVENTS:
+            async with self._memory.reading(principal.tenant) as tx:
+                part = await events.after(tx, *last, MAX_EVENTS)
+            if part:
+                last = (part[-1]["created_at"], part[-1]["id"])
+            yield [row for row in part if row["id"] != after]
 
     def close(self) -> None:
         """End every stream, so that a server can stop without waiting for its listeners."""
@@ -130,24 +159,19 @@ class LiveEvents:
         listeners = [one for one in self._listeners if one.tenant == tenant]
         if not listeners:
             return
-        found = await self._late(listeners[0])
-        seen = self._seen.setdefault(tenant, {})
-        news = [row for row in found if row["id"] not in seen]
-        self._seen[tenant] = {row["id"]: row for row in found}
-        for row in news:
-            for listener in listeners:
-                listener.tell(row)
+        async for part in self._news(tenant, self._looks[tenant]):
+            for row in part:
+                for listener in listeners:
+                    listener.tell(row)
 
-    async def _late(self, listener: Listener) -> list[Row]:
-        """The newest events of the tenant that may still be news to somebody."""
+    async def _news(self, tenant: str, look: _Look) -> AsyncIterator[list[Row]]:
+        """What has come since the last look, however long ago that was, in parts."""
         since = self._memory.clock() - _OVERLAP
-        async with self._memory.reading(listener.tenant) as tx:
-            return await events.since(tx, since, MAX_EVENTS)
-
-    async def _since(self, listener: Listener, after: UUID) -> list[Row]:
-        async with self._memory.reading(listener.tenant) as tx:
-            moment = await events.moment_of(tx, after)
-            if moment is None:
-                return []
-            found = await events.since(tx, moment - _OVERLAP, MAX_EVENTS)
-        return [row for row in found if row["id"] != after]
+        part: list[Row] | None = None
+        while part is None or len(part) == MAX_EVENTS:
+            async with self._memory.reading(tenant) as tx:
+                part = await events.unseen(tx, look.since, list(look.seen), MAX_EVENTS)
+            look.seen |= {row["id"]: row["created_at"] for row in part}
+            yield part
+        look.since = since
+        look.seen = {id: moment for id, moment in look.seen.items() if moment >= since}

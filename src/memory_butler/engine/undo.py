@@ -205,6 +205,11 @@ async def _refuse_hopeless(tx: Transaction, step: UUID, told: Sequence[Row]) -> 
             "masking and unmasking cannot be undone; `memory-butler unmask` restores what was "
             "masked within the last hour, with the key that was shown then"
         )
+    if "memories_erased" in types:
+        raise Conflict(
+            "an erasure cannot be undone; to undo what was done before it, give the id of an event "
+            "of the timeline"
+        )
     if any("erased" in row["payload"] for row in told):
         raise Conflict("part of it was erased for good; what is left cannot be undone as one")
     if "episodes_cleaned" in types:

@@ -80,7 +80,7 @@ class MemoryService(BaseMemoryService):
                 continue
             by_user = event.author == _USER
             try:
-                kept = await memory.store_episode(
+                await memory.store_episode(
                     said,
                     app_name,
                     session_id=session,
@@ -91,16 +91,12 @@ class MemoryService(BaseMemoryService):
                     | ({} if by_user else {_AUTHOR: event.author}),
                     episode_id=id,
                 )
-                problem = kept.error
             except Unavailable as error:
-                problem = str(error)
+                _log.warning("the session is not stored as a whole: %s", error)
+                return
             except InvalidInput as error:
                 # It would be refused each time, and keep out all that was said after it.
                 _log.warning("event %s is left out: %s", event.id, error)
-                problem = None
-            if problem:
-                _log.warning("the session is not stored as a whole: %s", problem)
-                return
             self._stored[id] = None
             if len(self._stored) > _REMEMBERED:
                 del self._stored[next(iter(self._stored))]

@@ -102,16 +102,13 @@ class MemorySession:
         """
         while self._untold:
             try:
-                problem = (await self._client.store_episode(**self._untold[0])).error
+                await self._client.store_episode(**self._untold[0])
             except Unavailable as error:
-                problem = str(error)
+                _log.warning("%d episodes wait to be stored: %s", len(self._untold), error)
+                return
             except InvalidInput as error:
                 # It would be refused each time, and keep out all that was said after it.
                 _log.warning("an utterance is not stored as an episode: %s", error)
-                problem = None
-            if problem:
-                _log.warning("%d episodes wait to be stored: %s", len(self._untold), problem)
-                return
             del self._untold[0]
 
     def _episodes(

@@ -61,7 +61,7 @@ class ListFactsInput(Period):
     q: str | None = Field(
         None, description="Words of subject, predicate or content; the last may be unfinished."
     )
-    subject: str | None = Field(None, description="Exactly this subject.")
+    subject: str | None = Field(None, description="This subject, in whatever case it is written.")
     scope: str | None = Field(None, description='Exactly this scope, such as "global".')
     butler: str | None = Field(None, description="What this butler sees: global, and its own.")
     source_butler: str | None = Field(None, description="Learned by this butler.")

@@ -3,8 +3,11 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.complaints import complaints
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation
 from memory_butler.operations.registry import OPERATIONS
@@ -28,8 +31,8 @@ def caller(
             given = {_TENANT: who.tenant} | given
         try:
             asked = operation.input_model.model_validate(given)
-        except ValueError as error:
-            raise InvalidInput(str(error)) from None
+        except ValidationError as error:
+            raise InvalidInput(complaints(error, "the input")) from None
         output = await operation.run(memory, who, asked)
         answer: dict[str, Any] = output.model_dump(mode="json")
         return answer

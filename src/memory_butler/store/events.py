@@ -85,9 +85,20 @@ async def undone(tx: Transaction, ids: Sequence[UUID]) -> set[UUID]:
     return {row["id"] for row in await tx.fetch(SQL["undone"], ids)} if ids else set()
 
 
-async def since(tx: Transaction, moment: datetime, limit: int) -> list[Row]:
-    """The newest events that happened not before `moment`, the oldest of them first."""
-    return rows(await tx.fetch(SQL["since"], moment, limit))
+async def unseen(tx: Transaction, since: datetime, seen: Sequence[UUID], limit: int) -> list[Row]:
+    """The first events that happened not before `since`, without those that were seen."""
+    return rows(await tx.fetch(SQL["unseen"], since, seen, limit))
+
+
+async def after(tx: Transaction, moment: datetime, id: UUID, limit: int) -> list[Row]:
+    """The first events after this place in the log."""
+    return rows(await tx.fetch(SQL["after"], moment, id, limit))
+
+
+async def newest(tx: Transaction) -> UUID | None:
+    """The newest event; None if there is none."""
+    id: UUID | None = await tx.fetchval(SQL["newest"])
+    return id
 
 
 async def moment_of(tx: Transaction, id: UUID) -> datetime | None:

@@ -60,13 +60,17 @@ JOIN memory_events u
   ON u.tenant_id = $1 AND u.event_type = 'change_undone' AND u.payload->>'undone' = e.step::text
 WHERE e.tenant_id = $1 AND e.id = ANY($2)
 
--- name: since
--- For listeners: the newest that happened not before a moment, the oldest of them first.
-SELECT id, event_type, actor, payload, created_at FROM (
-    SELECT id, event_type, actor, payload, created_at FROM memory_events
-    WHERE tenant_id = $1 AND created_at >= $2 ORDER BY created_at DESC, id LIMIT $3
-) newest
-ORDER BY created_at, id
+-- name: unseen
+-- What commits late is older than what was seen, and so is looked for by id.
+SELECT id, event_type, actor, payload, created_at FROM memory_events
+WHERE tenant_id = $1 AND created_at >= $2 AND id <> ALL($3) ORDER BY created_at, id LIMIT $4
+
+-- name: newest
+SELECT id FROM memory_events WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1
+
+-- name: after
+SELECT id, event_type, actor, payload, created_at FROM memory_events
+WHERE tenant_id = $1 AND (created_at, id) > ($2, $3) ORDER BY created_at, id LIMIT $4
 
 -- name: moment
 SELECT created_at FROM memory_events WHERE tenant_id = $1 AND id = $2

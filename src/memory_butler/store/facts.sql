@@ -224,7 +224,7 @@ SELECT facts_with_tag($1, $2, $3, $4)
 tenant_id = $1
   AND ($2::text IS NULL OR scope = $2)
   AND ($3::text IS NULL OR scope IN ('global', $3))
-  AND ($4::text IS NULL OR subject = $4)
+  AND ($4::text IS NULL OR subject_key = key_of($4))
   AND ($5::uuid IS NULL OR entity_id = $5)
   AND ($6::text IS NULL OR CASE WHEN numnode(prefix_terms($6)) > 0
       THEN search_vector @@ prefix_terms($6)

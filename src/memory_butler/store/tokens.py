@@ -10,7 +10,7 @@ from memory_butler.domain.errors import Frozen
 from memory_butler.domain.principals import Scope, parse_scope
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
-from memory_butler.store.transaction import untenanted
+from memory_butler.store.transaction import BEGIN_TIMEOUT, untenanted
 
 SQL = load("tokens")
 
@@ -28,7 +28,8 @@ class TokenHolder:
 async def authenticate(pool: asyncpg.Pool, token_hash: bytes, now: datetime) -> TokenHolder | None:
     """The holder of a token that is neither revoked nor expired."""
     async with untenanted(pool) as connection:
-        row = await connection.fetchrow(SQL["authenticate"], token_hash, now)
+        # It comes before everything that is asked: a database that has stopped is noticed here.
+        row = await connection.fetchrow(SQL["authenticate"], token_hash, now, timeout=BEGIN_TIMEOUT)
     if row is None:
         return None
     scopes = frozenset(parse_scope(scope) for scope in row["token_scopes"])

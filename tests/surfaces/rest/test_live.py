@@ -3,11 +3,13 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from conftest import Clock
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import live
@@ -15,6 +17,9 @@ from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact, store_rule
 from memory_butler.engine.tokens import list_tokens, revoke_token
+from memory_butler.store import events
+from memory_butler.store.events import Event
+from memory_butler.store.transaction import transaction
 from surfaces.conftest import Serve
 from surfaces.serving import Served
 
@@ -71,6 +76,70 @@ async def test_who_comes_back_hears_what_was_missed(served: Served, principal: P
             missed = await _next(_messages(answer))
         assert missed["event_type"] == "rule_created"
         assert missed["id"] != heard["id"]
+
+
+async def test_who_missed_more_than_is_read_at_once_hears_each(
+    served: Served, principal: Principal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "MAX_EVENTS", 3)
+    async with served.rest() as rest:
+        async with rest.stream("GET", STREAM) as answer:
+            await store_rule(served.memory, principal, "First")
+            heard = await _next(_messages(answer))
+        for n in range(10):
+            await store_rule(served.memory, principal, f"Missed {n}")
+        listed = (await rest.get("/api/memory/events")).json()["items"]
+        async with rest.stream("GET", STREAM, headers={"last-event-id": heard["id"]}) as answer:
+            messages = _messages(answer)
+            told = [(await _next(messages))["id"] for _ in range(10)]
+    assert {heard["id"], *told} == {one["id"] for one in listed}
+
+
+async def test_who_heard_nothing_yet_has_a_place_to_come_back_to(
+    served: Served, principal: Principal
+) -> None:
+    await store_rule(served.memory, principal, "Before")
+    async with served.rest() as rest:
+        async with rest.stream("GET", STREAM) as answer:
+            lines = answer.aiter_lines()
+            first = [await asyncio.wait_for(anext(lines), 10) for _ in range(5)]
+        # An id without data: browsers keep it, and tell their page nothing.
+        assert first[2] == first[4] == ""
+        assert first[3].startswith("id: ")
+        place = first[3].removeprefix("id: ")
+        missed = await rest.post("/api/memory/rules", json={"content": "Missed"})
+        async with rest.stream("GET", STREAM, headers={"last-event-id": place}) as answer:
+            told = await _next(_messages(answer))
+    assert told["payload"]["memory_id"] == missed.json()["id"]
+
+
+async def test_a_burst_that_is_not_read_at_once_is_told_whole(
+    served: Served, principal: Principal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "MAX_EVENTS", 3)
+    async with served.rest() as rest, rest.stream("GET", STREAM) as answer:
+        messages = _messages(answer)
+        await store_rule(served.memory, principal, "First")
+        await _next(messages)
+        async with transaction(served.memory.pool, principal.tenant) as tx:
+            burst: list[Event] = [("decay_sweep_completed", {"n": n}) for n in range(5)]
+            await events.record(tx, principal.actor, burst, served.memory.clock())
+        told = [(await _next(messages))["payload"]["n"] for _ in range(5)]
+    assert sorted(told) == [0, 1, 2, 3, 4]
+
+
+async def test_what_happened_since_the_last_look_is_told_however_long_ago_that_was(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    listening = LiveEvents(memory)
+    async with listening.listening(principal) as listener:
+        # Another server wrote it, while this one could not ask the database.
+        await store_rule(memory, principal, "Meanwhile")
+        clock.now += timedelta(minutes=5)
+        told = await asyncio.wait_for(listener.next_event(), 10)
+    assert told is not None
+    assert told["event_type"] == "rule_created"
+    listening.close()
 
 
 async def test_what_was_before_is_not_told(memory: Memory, principal: Principal) -> None:

@@ -176,10 +176,12 @@ def _own_command(place: Place) -> tuple[str, ...]:
 
 
 def _answers(url: str) -> bool:
-    import urllib.request
+    import httpx2
+
+    from memory_butler.client.transport import WITHOUT_PROXY, certificates
 
     try:
-        with urllib.request.urlopen(f"{url}/healthz", timeout=1):  # noqa: S310 -- checked above
-            return True
-    except (OSError, ValueError):
+        with httpx2.Client(timeout=1, verify=certificates(url), mounts=WITHOUT_PROXY) as http:
+            return http.get(f"{url}/healthz").is_success
+    except (httpx2.HTTPError, httpx2.InvalidURL):
         return False

@@ -38,7 +38,9 @@ def add_stream(app: FastAPI, live: LiveEvents) -> None:
             "What happens in memory, as it happens: one message for each event, its `data` a JSON "
             "object with `id`, `event_type`, `actor`, `payload` and `created_at`. A comment every "
             "15 seconds keeps the connection; after five minutes it ends, and a client comes back "
-            "with `Last-Event-ID`, as browsers do by themselves. An event may come twice then."
+            "with `Last-Event-ID`, as browsers do by themselves, and is told all that it missed. "
+            "An event may come twice then. A new stream begins with an id that has no data: what "
+            "to come back with where nothing has happened yet."
         ),
         operation_id="events_stream",
         tags=["events"],
@@ -60,8 +62,9 @@ def add_stream(app: FastAPI, live: LiveEvents) -> None:
         # Entered here, so that a refusal is an error and not a stream that breaks off.
         stack = AsyncExitStack()
         still: Still = request.state.still
-        listener = await stack.enter_async_context(live.listening(principal, last_event_id))
-        return server_sent(_stream(stack, listener, still))
+        listener = await stack.enter_async_context(live.listening(principal))
+        begins = _begins(live, principal, last_event_id, still)
+        return server_sent(_stream(stack, begins, listener, still))
 
 
 def server_sent(messages: AsyncIterator[str]) -> StreamingResponse:
@@ -73,12 +76,35 @@ def server_sent(messages: AsyncIterator[str]) -> StreamingResponse:
     )
 
 
-async def _stream(stack: AsyncExitStack, listener: Listener, still: Still) -> AsyncIterator[str]:
+async def _begins(
+    live: LiveEvents, principal: Principal, after: UUID | None, still: Still
+) -> AsyncIterator[str]:
+    """What was missed since `after`, or without it the place to come back to."""
+    if after is None:
+        if (place := await live.newest(principal)) is not None:
+            # Without data it is no message, but browsers come back with it.
+            yield f"id: {place}\n\n"
+        return
+    async for part in live.missed(principal, after):
+        if not await still():
+            return
+        for row in part:
+            yield _message(row)
+
+
+async def _stream(
+    stack: AsyncExitStack, begins: AsyncIterator[str], listener: Listener, still: Still
+) -> AsyncIterator[str]:
     loop = asyncio.get_running_loop()
-    now = loop.time()
-    end, beat, look = now + MAX_SECONDS, now + HEARTBEAT_SECONDS, now + RECHECK_SECONDS
     async with stack:
         yield f"retry: {RETRY_MILLISECONDS}\n: memory is listening\n\n"
+        try:
+            async for message in begins:
+                yield message
+        except Unavailable:
+            return  # Whoever comes back is told the rest.
+        now = loop.time()
+        end, beat, look = now + MAX_SECONDS, now + HEARTBEAT_SECONDS, now + RECHECK_SECONDS
         while (now := loop.time()) < end:
             if now >= look:
                 # Before anything more is told: a revoked token ends what it has opened, too.
