@@ -316,6 +316,16 @@ def test_what_cannot_be_read_back_says_why(installation: Installation, tmp_path:
         assert installation.inside(*words, code=3).err == f"error: {why}\n"
 
 
+def test_a_folder_that_is_not_there_gets_no_file_in_its_place(
+    installation: Installation, tmp_path: Path
+) -> None:
+    """As where the disk for backups is not mounted: the next night's would be refused."""
+    folder = tmp_path / "backups"
+    refused = installation.inside("backup", f"{folder}/", code=3)
+    assert refused.err == f"error: no such folder: {folder}/\n"
+    assert not folder.exists()
+
+
 def test_a_backup_is_no_import(installation: Installation, tmp_path: Path) -> None:
     backup = str(tmp_path / "one.tar")
     installation.inside("backup", backup, "--no-check")

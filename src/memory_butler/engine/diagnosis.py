@@ -185,7 +185,7 @@ def _left(found: leftovers.Found) -> list[Finding]:
     findings = []
     if found.unfinished:
         said = f"a backup or restore was cut off and left {', '.join(found.unfinished)}"
-        advice = "memory-butler serve, or the next restore, removes it"
+        advice = "the next backup or restore removes it"
         findings.append(Finding("leftovers", "warning", said, advice))
     if found.arriving:
         said = f"plain journals of a move, under way or cut off: {', '.join(found.arriving)}"
