@@ -9,8 +9,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from conftest import Connection, Database
+from conftest import NOW, Connection, Database
 from folders import open_folder
+from memory_butler.backup.making import back_up
 from memory_butler.config import Settings
 from memory_butler.domain.errors import Conflict, IntegrityViolation
 from memory_butler.engine.diagnosis import diagnose
@@ -92,6 +93,35 @@ async def test_damage_is_found_on_the_disk_while_a_server_has_the_page_in_memory
     told = [one for one in findings if one.name == "pages"]
     assert {one.state for one in told} == {"failed"}
     assert "damaged: restore the newest backup" in told[-1].said
+
+
+async def test_a_table_that_was_cut_off_is_found_and_not_backed_up(
+    damaged: Installed, tmp_path: Path
+) -> None:
+    """A shorter file is whole in itself: without its key the rest would be missed by nobody."""
+    dsn = damaged.endpoint.dsn("cut_off")
+    settings = damaged.settings.model_copy(update={"database": "cut_off"})
+    await schema.ensure_database(damaged.endpoint.dsn("postgres"), "cut_off")
+    await schema.prepare(dsn)
+    async with connected(dsn) as connection:
+        await connection.execute(
+            "INSERT INTO rules (tenant_id, content) SELECT 'ana', 'rule ' || n"
+            " FROM generate_series(1, 500) n"
+        )
+        place = await connection.fetchval("SELECT pg_relation_filepath('rules')")
+        file = Path(await connection.fetchval("SHOW data_directory"), place)
+        await back_up(settings, tmp_path / "whole.tar", NOW)
+        await connection.execute("CHECKPOINT")
+        kept = await asyncio.to_thread(file.read_bytes)
+        try:
+            await asyncio.to_thread(os.truncate, file, 8192)
+            findings = await diagnose(settings, None, deep=True)
+            with pytest.raises(IntegrityViolation, match="damaged: restore the newest backup"):
+                await back_up(settings, tmp_path / "cut_off.tar", NOW)
+        finally:
+            await asyncio.to_thread(_restore, file, kept)
+    assert {one.state for one in findings if one.name == "pages"} == {"failed"}
+    assert not (tmp_path / "cut_off.tar").exists()
 
 
 @pytest.mark.parametrize("code", ["58030", "58P01", "XX001", "XX002", "XX000"])
