@@ -188,6 +188,37 @@ def test_what_can_be_wrong(installation: Installation, tmp_path: Path) -> None:
     assert states["model"] == "ok"
 
 
+def test_the_doctor_finds_the_time_that_a_server_refuses(
+    installation: Installation, tmp_path: Path
+) -> None:
+    (file := tmp_path / "butler.toml").write_text(
+        '[modules.memory.schedule]\nconsolidate = "every day"\n'
+        '[modules.memory.journal.maintenance]\nweekly = "mondays"\n'
+    )
+    said = installation.inside("doctor", "--config", str(file), code=8).out
+    said = " ".join(said.split())
+    assert "modules.memory.schedule.consolidate: 'every day' is not a cron expression" in said
+    assert "modules.memory.journal.maintenance.weekly: 'mondays' is not a cron" in said
+
+
+def test_a_database_without_its_version_is_not_taken_for_none(empty_folder: Path) -> None:
+    """And what the message says brings the backup in the place of what is damaged."""
+    (folder := empty_folder / "damaged").mkdir()
+    folder.chmod(0o755)
+    broken, backup = Installation(folder), str(empty_folder / "one.tar")
+    broken.apart("store-fact", "user", "drink", "Likes green tea")
+    broken.apart("backup", backup, "--no-check")
+    (marker,) = folder.rglob("data/PG_VERSION")
+    marker.unlink()
+    said = broken.apart("doctor", code=8)
+    place = marker.parent.parent
+    assert f"move {place} away" in " ".join(said.out.split())
+    assert f"move {place} away" in broken.apart("restore-backup", backup, "--replace", code=8).err
+    place.rename(place.with_name("aside"))
+    broken.apart("restore-backup", backup, "--replace")
+    assert "green tea" in broken.apart("facts").out
+
+
 def test_a_data_directory_that_cannot_be_made(installation: Installation, tmp_path: Path) -> None:
     if os.geteuid() == 0:
         pytest.skip("root may write everywhere")

@@ -8,15 +8,19 @@ from pathlib import Path
 
 import asyncpg
 import pytest
+from pydantic import SecretStr
 
-from conftest import NOW, Connection, Database
+from conftest import NOW, Clock, Connection, Database
+from engine.consolidation.scenes import NOTHING, consolidate, tell
 from folders import open_folder
 from memory_butler.backup.making import back_up
 from memory_butler.config import Settings
 from memory_butler.domain.errors import Conflict, IntegrityViolation
-from memory_butler.engine.diagnosis import diagnose
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.diagnosis import Finding, diagnose
 from memory_butler.engine.health import check
 from memory_butler.engine.memory import Memory
+from memory_butler.inference.language_models.port import ModelUnreachable
 from memory_butler.journal.file import JournalFile
 from memory_butler.store import dump, embedded, schema
 from memory_butler.store.transaction import connected, open_pool
@@ -189,6 +193,31 @@ def _damage(file: Path, at: int) -> None:
     with file.open("r+b") as opened:
         opened.seek(at)
         opened.write(b"\xff" * 2000)
+
+
+async def test_a_model_that_does_not_answer_is_told_of_every_tenant(
+    memory: Memory, clock: Clock, admin: Connection, database: Database, tmp_path: Path
+) -> None:
+    """A week of it, and the oldest episodes expire: nobody may learn of it by their absence."""
+    settings = Settings(dsn=SecretStr(database.runtime_dsn), data_dir=tmp_path)
+
+    async def told() -> dict[str, Finding]:
+        return {one.name: one for one in await diagnose(settings, None)}
+
+    ana = Principal("ana")
+    await tell(memory, ana, "Ana spoke of paint")
+    assert "learning" not in await told()
+    await consolidate(memory, ana, ModelUnreachable("openai:mini cannot be reached"))
+    await admin.execute("UPDATE episodes SET expires_at = now() + interval '1 day'")
+    found = await told()
+    assert found["episodes"].said.startswith("1 expire")
+    assert found["learning"].state == "warning"
+    assert "failed for ana: openai:mini cannot be reached" in found["learning"].said
+    clock.advance(seconds=60)
+    await consolidate(memory, ana, NOTHING)
+    found = await told()
+    assert found["episodes"].state == "ok"
+    assert "learning" not in found
 
 
 def test_one_damaged_journal_is_told_by_name(tmp_path: Path) -> None:
