@@ -146,7 +146,9 @@ class ConsolidationConfig(Table):
         None, description="Endpoint of an OpenAI-compatible server, for `openai:` models."
     )
     api_key_env: str | None = Field(
-        None, description="Environment variable that holds the API key, if not the usual one."
+        None,
+        description="Environment variable that holds the API key, if not the usual one, which is "
+        "not sent to a `base_url`.",
     )
     timeout_seconds: float = Field(300, gt=0, le=3600, description="Bound on one model call.")
     max_output_bytes: int = Field(1_000_000, gt=0, description="A longer output is refused.")
