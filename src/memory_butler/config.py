@@ -498,6 +498,11 @@ def _told(mistake: ErrorDetails, document: ButlerToml | None, above: Mapping[str
         for place in _places(keys):
             if document.line_of(place):
                 return document.complaint(place, f"{'.'.join(place)}: {reason(mistake)}")
+    variables = {name.upper() for name in os.environ}
+    for given in range(len(keys), 0, -1):
+        if (name := _PREFIX + "__".join(keys[:given]).upper()) in variables:
+            inside = "".join(f"{key}: " for key in keys[given:])
+            return f"the environment variable {name}: {inside}{reason(mistake)}"
     return f"configuration: {'.'.join(keys)}: {reason(mistake)}"
 
 

@@ -312,7 +312,8 @@ def test_a_folder_with_an_empty_name_is_refused(
     assert "it is empty" in installation.inside(*store, "--data-dir", "", code=2).err
     unset = replace(installation, extra={"MEMORY_BUTLER_DATA_DIR": ""})
     assert unset.inside(*store, code=8).err == (
-        "error: configuration: data_dir: is empty; name a folder or file, or leave it out\n"
+        "error: the environment variable MEMORY_BUTLER_DATA_DIR: is empty; name a folder or file, "
+        "or leave it out\n"
     )
     assert "it is empty" in installation.inside("move", "--to-data-dir", "", code=2).err
     assert list(tmp_path.iterdir()) == []
