@@ -23,7 +23,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import ModelUnreachable
 from memory_butler.journal.file import JournalFile
 from memory_butler.store import dump, embedded, schema
-from memory_butler.store.transaction import connected, open_pool
+from memory_butler.store.transaction import connected, describe, open_pool
 from memory_butler.surfaces.cli import installation
 
 pytestmark = pytest.mark.anyio
@@ -140,6 +140,10 @@ async def test_what_the_server_cannot_read_is_told_as_damage(
     dsn = damaged.endpoint.dsn("butler_memory")
     await schema.ensure_database(damaged.endpoint.dsn("postgres"), "butler_memory")
     await schema.prepare(dsn)
+    async with connected(dsn) as connection:
+        with pytest.raises(asyncpg.PostgresError) as caught:
+            await cannot_read(connection)
+    assert ("doctor --deep" in describe(caught.value)) is (code != "XX000")
     monkeypatch.setattr(dump, "count", cannot_read)
     with pytest.raises(IntegrityViolation, match="a page of the database is damaged"):
         await dump.read_everything(dsn)
@@ -218,6 +222,18 @@ async def test_a_model_that_does_not_answer_is_told_of_every_tenant(
     found = await told()
     assert found["episodes"].state == "ok"
     assert "learning" not in found
+
+
+@pytest.mark.parametrize(
+    ("zone", "told"),
+    [("Europe/Lisbn", True), ("Europe/Lisbon", False), ("<+03>-3", False), (":UTC", False)],
+)
+async def test_a_mistyped_time_zone_is_told(
+    zone: str, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    names = {one.name for one in await diagnose(Settings(data_dir=tmp_path), None)}
+    assert ("time zone" in names) is told
 
 
 def test_one_damaged_journal_is_told_by_name(tmp_path: Path) -> None:

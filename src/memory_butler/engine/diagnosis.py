@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memory_butler.config import ConsolidationConfig, Settings
 from memory_butler.domain.errors import OUT_OF_REACH, ConfigurationError, MemoryButlerError
@@ -361,6 +362,19 @@ async def _schedule(settings: Settings) -> list[Finding]:
     ]
 
 
+async def _time_zone(_: Settings) -> list[Finding]:
+    """A mistyped `TZ` is UTC to every program, without a word; nothing to report of a good one."""
+    name = os.environ.get("TZ", "").removeprefix(":")
+    try:
+        ZoneInfo(name or "UTC")
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        # One that is written as an offset, such as <+03>-3, or as a path.
+        if not name.startswith("/") and not any(sign.isdigit() for sign in name):
+            said = f"unknown: TZ={name}; tomorrow begins by UTC"
+            return [Finding("time zone", "warning", said, "name one such as Europe/Lisbon")]
+    return []
+
+
 async def _language_model(settings: Settings) -> list[Finding]:
     """Which model consolidates; none is a choice, not a fault, but one to know of."""
     config = settings.memory.consolidation
@@ -476,6 +490,7 @@ _CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("model", _model),
     ("reranker", _reranker),
     ("schedule", _schedule),
+    ("time zone", _time_zone),
     ("consolidation", _language_model),
     ("keys", _keys),
     ("audit", _audit),

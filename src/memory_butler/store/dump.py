@@ -25,7 +25,7 @@ from memory_butler.store import sections
 from memory_butler.store.embedded_programs import binaries
 from memory_butler.store.queries import load
 from memory_butler.store.schema import Roles, database_of, quoted, revision_of
-from memory_butler.store.transaction import connected
+from memory_butler.store.transaction import DAMAGE, connected
 
 # Rows, and the sum of the hashes of their texts, by "tenant table".
 Counts = Mapping[str, tuple[int, str]]
@@ -146,13 +146,7 @@ _WITHOUT_FILE: Final = """
       AND (pg_stat_file(pg_relation_filepath(oid), true)).size IS NULL
 """
 _SIZE: Final = "SELECT sum(pg_database_size(oid))::bigint FROM pg_database"
-_DAMAGE: Final = (
-    asyncpg.DataCorruptedError,
-    asyncpg.IndexCorruptedError,
-    asyncpg.InternalServerError,
-    asyncpg.PostgresIOError,
-    asyncpg.UndefinedFileError,
-)
+_DAMAGE: Final = (*DAMAGE, asyncpg.InternalServerError)
 _DAMAGED: Final = "{} of the database is damaged: restore the newest backup"
 
 
