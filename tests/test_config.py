@@ -79,12 +79,22 @@ def test_a_mistake_in_a_file_is_told_with_its_line(tmp_path: Path, text: str, sa
     assert said in str(caught.value)
 
 
-def test_the_file_is_not_blamed_for_a_variable(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        ("PORT", "-1", "PORT: must be at least 0"),
+        ("TOOLSETS", '["memory", "tools"]', "TOOLSETS: 1: "),
+        ("MEMORY__RETRIEVAL__DEFAULT_LIMIT", "x", "MEMORY__RETRIEVAL__DEFAULT_LIMIT: must be a "),
+        ("MEMORY__RETRIEVAL", '{"default_limit": 0}', "MEMORY__RETRIEVAL: default_limit: must be "),
+    ],
+)
+def test_the_variable_is_blamed_and_not_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, told: str
 ) -> None:
-    monkeypatch.setenv("MEMORY_BUTLER_PORT", "-1")
-    with pytest.raises(ConfigurationError, match=r"^configuration: port: "):
+    monkeypatch.setenv(f"MEMORY_BUTLER_{variable}", value)
+    with pytest.raises(ConfigurationError) as caught:
         load(_file(tmp_path, "[server]\nport = 1\n"))
+    assert str(caught.value).startswith(f"the environment variable MEMORY_BUTLER_{told}")
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,9 @@ class ConsolidationConfig(Table):
         None, description="Endpoint of an OpenAI-compatible server, for `openai:` models."
     )
     api_key_env: str | None = Field(
-        None, description="Environment variable that holds the API key, if not the usual one."
+        None,
+        description="Environment variable that holds the API key, if not the usual one, which is "
+        "not sent to a `base_url`.",
     )
     timeout_seconds: float = Field(300, gt=0, le=3600, description="Bound on one model call.")
     max_output_bytes: int = Field(1_000_000, gt=0, description="A longer output is refused.")
@@ -496,6 +498,11 @@ def _told(mistake: ErrorDetails, document: ButlerToml | None, above: Mapping[str
         for place in _places(keys):
             if document.line_of(place):
                 return document.complaint(place, f"{'.'.join(place)}: {reason(mistake)}")
+    variables = {name.upper() for name in os.environ}
+    for given in range(len(keys), 0, -1):
+        if (name := _PREFIX + "__".join(keys[:given]).upper()) in variables:
+            inside = "".join(f"{key}: " for key in keys[given:])
+            return f"the environment variable {name}: {inside}{reason(mistake)}"
     return f"configuration: {'.'.join(keys)}: {reason(mistake)}"
 
 

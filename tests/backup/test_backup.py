@@ -10,6 +10,7 @@ import sqlite3
 import sys
 import tarfile
 import tempfile
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from memory_butler.config import Settings
 from memory_butler.domain.errors import (
     ConfigurationError,
     Conflict,
+    IntegrityViolation,
     InvalidInput,
     MemoryButlerError,
 )
@@ -215,6 +217,9 @@ async def test_a_damaged_file_is_told_before_anything_is_touched(
         file.write(bytes([byte[0] ^ 1]))
     with pytest.raises(InvalidInput, match="damaged"):
         await _restore(memory, settings, made.path, admin, replacing=True)
+    os.truncate(made.path, made.path.stat().st_size // 2)
+    with pytest.raises(InvalidInput, match="cut off"):
+        await restore(settings, made.path, NOW, admin_dsn=admin, replace=True)
     made.path.write_bytes(b"not a tar")
     with pytest.raises(InvalidInput, match="not a backup"):
         await restore(settings, made.path, NOW, admin_dsn=admin, replace=True)
@@ -313,6 +318,60 @@ async def test_the_next_backup_removes_what_a_killed_one_left(
     os.close(descriptor)
     assert left_in(backups) == [of_somebody.name, under_way.name, "one", "two"]
     assert any(left.name in one for one in told)
+
+
+@SEALED_OR_NOT
+async def test_the_next_backup_removes_the_database_that_a_killed_one_left(
+    installation: Installation, tmp_path: Path, sealed: bool
+) -> None:
+    """A server that runs for a year removes none: one a night would fill the disk."""
+    settings, memory, admin = installation
+    await fill(memory)
+    if sealed:
+        set_up(settings)
+    command = [sys.executable, "-m", "memory_butler", "backup", str(tmp_path / "one.tar")]
+    command += ["--dsn", runtime(settings), "--admin-dsn", admin]
+    command += ["--data-dir", str(settings.data_dir)]
+    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    assert process.stderr is not None
+    while b"scratch" not in await process.stderr.readline():
+        pass
+    async with asyncio.timeout(10):
+        while await _scratch_databases(admin) == 0:  # noqa: ASYNC110 (nothing tells of it)
+            await asyncio.sleep(0.005)
+    process.kill()
+    await process.communicate()
+    assert await _scratch_databases(admin) == 1
+    told: list[str] = []
+    await back_up(settings, tmp_path / "two", NOW, admin_dsn=admin, tell=told.append)
+    assert await _scratch_databases(admin) == 0
+    assert any("_loading_" in one for one in told)
+
+
+@SEALED_OR_NOT
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (lambda path: os.truncate(path, 5000), "ana/mira.sqlite is damaged"),
+        (lambda path: path.write_bytes(b"x" * 9000), "ana/mira.sqlite is damaged"),
+    ],
+    ids=["cut off", "overwritten"],
+)
+async def test_a_damaged_journal_is_named(
+    installation: Installation,
+    tmp_path: Path,
+    sealed: bool,
+    harm: Callable[[Path], None],
+    told: str,
+) -> None:
+    settings, _, admin = installation
+    await tell_two(installation)
+    if sealed:
+        set_up(settings)
+    harm(journal_path(settings.data_dir, "ana", "mira"))
+    with pytest.raises(IntegrityViolation, match=told):
+        await _backed_up(settings, tmp_path / "one.tar", admin)
+    assert left_in(tmp_path) == ["data"]
 
 
 @pytest.mark.parametrize(

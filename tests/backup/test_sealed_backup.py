@@ -228,3 +228,16 @@ async def test_a_master_key_that_is_set_without_a_keyring_makes_no_plain_backup(
     assert os.listdir(folder_of(settings.data_dir)) != []
     made = await back_up(configured, tmp_path / "one.sealed", NOW, admin_dsn=admin)
     assert made.sealed
+
+
+async def test_where_the_keyring_was_lost_no_plain_backup_is_made(
+    installation: Installation, tmp_path: Path
+) -> None:
+    settings, _, admin = installation
+    set_up(settings)
+    file = folder_of(settings.data_dir) / keyring.FILE
+    copy = file.rename(tmp_path / "copy.json")
+    with pytest.raises(ConfigurationError, match="there is no keyring"):
+        await back_up(settings, tmp_path / "one", NOW, admin_dsn=admin)
+    keyring.bring_back(folder_of(settings.data_dir), copy)
+    assert (await back_up(settings, tmp_path / "one", NOW, admin_dsn=admin)).sealed

@@ -157,6 +157,7 @@ def test_a_healthy_installation(installation: Installation) -> None:
     assert "computes in float32: set so" in " ".join(done.out.split())
     states = _states(here.inside("doctor", "--json").json)
     assert states.pop("consolidation") == "warning"  # there is no language model here
+    states.pop("learning", None)  # models of other tests' tenants fail on purpose
     assert set(states.values()) == {"ok"}
     assert {"python", "database", "pgvector", "role", "schema", "model", "port"} <= set(states)
 
@@ -186,6 +187,37 @@ def test_what_can_be_wrong(installation: Installation, tmp_path: Path) -> None:
     states = _states(installation.inside("doctor", "--config", str(broken), "--json", code=8).json)
     assert states["configuration"] == "failed"
     assert states["model"] == "ok"
+
+
+def test_the_doctor_finds_the_time_that_a_server_refuses(
+    installation: Installation, tmp_path: Path
+) -> None:
+    (file := tmp_path / "butler.toml").write_text(
+        '[modules.memory.schedule]\nconsolidate = "every day"\n'
+        '[modules.memory.journal.maintenance]\nweekly = "mondays"\n'
+    )
+    said = installation.inside("doctor", "--config", str(file), code=8).out
+    said = " ".join(said.split())
+    assert "modules.memory.schedule.consolidate: 'every day' is not a cron expression" in said
+    assert "modules.memory.journal.maintenance.weekly: 'mondays' is not a cron" in said
+
+
+def test_a_database_without_its_version_is_not_taken_for_none(empty_folder: Path) -> None:
+    """And what the message says brings the backup in the place of what is damaged."""
+    (folder := empty_folder / "damaged").mkdir()
+    folder.chmod(0o755)
+    broken, backup = Installation(folder), str(empty_folder / "one.tar")
+    broken.apart("store-fact", "user", "drink", "Likes green tea")
+    broken.apart("backup", backup, "--no-check")
+    (marker,) = folder.rglob("data/PG_VERSION")
+    marker.unlink()
+    said = broken.apart("doctor", code=8)
+    place = marker.parent.parent
+    assert f"move {place} away" in " ".join(said.out.split())
+    assert f"move {place} away" in broken.apart("restore-backup", backup, "--replace", code=8).err
+    place.rename(place.with_name("aside"))
+    broken.apart("restore-backup", backup, "--replace")
+    assert "green tea" in broken.apart("facts").out
 
 
 def test_a_data_directory_that_cannot_be_made(installation: Installation, tmp_path: Path) -> None:
@@ -281,7 +313,8 @@ def test_a_folder_with_an_empty_name_is_refused(
     assert "it is empty" in installation.inside(*store, "--data-dir", "", code=2).err
     unset = replace(installation, extra={"MEMORY_BUTLER_DATA_DIR": ""})
     assert unset.inside(*store, code=8).err == (
-        "error: configuration: data_dir: is empty; name a folder or file, or leave it out\n"
+        "error: the environment variable MEMORY_BUTLER_DATA_DIR: is empty; name a folder or file, "
+        "or leave it out\n"
     )
     assert "it is empty" in installation.inside("move", "--to-data-dir", "", code=2).err
     assert list(tmp_path.iterdir()) == []
@@ -314,6 +347,16 @@ def test_what_cannot_be_read_back_says_why(installation: Installation, tmp_path:
         (("keys", "import", str(gone)), f"{gone} cannot be read: No such file or directory"),
     ):
         assert installation.inside(*words, code=3).err == f"error: {why}\n"
+
+
+def test_a_folder_that_is_not_there_gets_no_file_in_its_place(
+    installation: Installation, tmp_path: Path
+) -> None:
+    """As where the disk for backups is not mounted: the next night's would be refused."""
+    folder = tmp_path / "backups"
+    refused = installation.inside("backup", f"{folder}/", code=3)
+    assert refused.err == f"error: no such folder: {folder}/\n"
+    assert not folder.exists()
 
 
 def test_a_backup_is_no_import(installation: Installation, tmp_path: Path) -> None:

@@ -8,17 +8,22 @@ from pathlib import Path
 
 import asyncpg
 import pytest
+from pydantic import SecretStr
 
-from conftest import Connection, Database
+from conftest import NOW, Clock, Connection, Database
+from engine.consolidation.scenes import NOTHING, consolidate, tell
 from folders import open_folder
+from memory_butler.backup.making import back_up
 from memory_butler.config import Settings
 from memory_butler.domain.errors import Conflict, IntegrityViolation
-from memory_butler.engine.diagnosis import diagnose
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.diagnosis import Finding, diagnose
 from memory_butler.engine.health import check
 from memory_butler.engine.memory import Memory
+from memory_butler.inference.language_models.port import ModelUnreachable
 from memory_butler.journal.file import JournalFile
 from memory_butler.store import dump, embedded, schema
-from memory_butler.store.transaction import connected, open_pool
+from memory_butler.store.transaction import connected, describe, open_pool
 from memory_butler.surfaces.cli import installation
 
 pytestmark = pytest.mark.anyio
@@ -94,6 +99,35 @@ async def test_damage_is_found_on_the_disk_while_a_server_has_the_page_in_memory
     assert "damaged: restore the newest backup" in told[-1].said
 
 
+async def test_a_table_that_was_cut_off_is_found_and_not_backed_up(
+    damaged: Installed, tmp_path: Path
+) -> None:
+    """A shorter file is whole in itself: without its key the rest would be missed by nobody."""
+    dsn = damaged.endpoint.dsn("cut_off")
+    settings = damaged.settings.model_copy(update={"database": "cut_off"})
+    await schema.ensure_database(damaged.endpoint.dsn("postgres"), "cut_off")
+    await schema.prepare(dsn)
+    async with connected(dsn) as connection:
+        await connection.execute(
+            "INSERT INTO rules (tenant_id, content) SELECT 'ana', 'rule ' || n"
+            " FROM generate_series(1, 500) n"
+        )
+        place = await connection.fetchval("SELECT pg_relation_filepath('rules')")
+        file = Path(await connection.fetchval("SHOW data_directory"), place)
+        await back_up(settings, tmp_path / "whole.tar", NOW)
+        await connection.execute("CHECKPOINT")
+        kept = await asyncio.to_thread(file.read_bytes)
+        try:
+            await asyncio.to_thread(os.truncate, file, 8192)
+            findings = await diagnose(settings, None, deep=True)
+            with pytest.raises(IntegrityViolation, match="damaged: restore the newest backup"):
+                await back_up(settings, tmp_path / "cut_off.tar", NOW)
+        finally:
+            await asyncio.to_thread(_restore, file, kept)
+    assert {one.state for one in findings if one.name == "pages"} == {"failed"}
+    assert not (tmp_path / "cut_off.tar").exists()
+
+
 @pytest.mark.parametrize("code", ["58030", "58P01", "XX001", "XX002", "XX000"])
 async def test_what_the_server_cannot_read_is_told_as_damage(
     damaged: Installed, code: str, monkeypatch: pytest.MonkeyPatch
@@ -106,6 +140,10 @@ async def test_what_the_server_cannot_read_is_told_as_damage(
     dsn = damaged.endpoint.dsn("butler_memory")
     await schema.ensure_database(damaged.endpoint.dsn("postgres"), "butler_memory")
     await schema.prepare(dsn)
+    async with connected(dsn) as connection:
+        with pytest.raises(asyncpg.PostgresError) as caught:
+            await cannot_read(connection)
+    assert ("doctor --deep" in describe(caught.value)) is (code != "XX000")
     monkeypatch.setattr(dump, "count", cannot_read)
     with pytest.raises(IntegrityViolation, match="a page of the database is damaged"):
         await dump.read_everything(dsn)
@@ -159,6 +197,43 @@ def _damage(file: Path, at: int) -> None:
     with file.open("r+b") as opened:
         opened.seek(at)
         opened.write(b"\xff" * 2000)
+
+
+async def test_a_model_that_does_not_answer_is_told_of_every_tenant(
+    memory: Memory, clock: Clock, admin: Connection, database: Database, tmp_path: Path
+) -> None:
+    """A week of it, and the oldest episodes expire: nobody may learn of it by their absence."""
+    settings = Settings(dsn=SecretStr(database.runtime_dsn), data_dir=tmp_path)
+
+    async def told() -> dict[str, Finding]:
+        return {one.name: one for one in await diagnose(settings, None)}
+
+    ana = Principal("ana")
+    await tell(memory, ana, "Ana spoke of paint")
+    assert "learning" not in await told()
+    await consolidate(memory, ana, ModelUnreachable("openai:mini cannot be reached"))
+    await admin.execute("UPDATE episodes SET expires_at = now() + interval '1 day'")
+    found = await told()
+    assert found["episodes"].said.startswith("1 expire")
+    assert found["learning"].state == "warning"
+    assert "failed for ana: openai:mini cannot be reached" in found["learning"].said
+    clock.advance(seconds=60)
+    await consolidate(memory, ana, NOTHING)
+    found = await told()
+    assert found["episodes"].state == "ok"
+    assert "learning" not in found
+
+
+@pytest.mark.parametrize(
+    ("zone", "told"),
+    [("Europe/Lisbn", True), ("Europe/Lisbon", False), ("<+03>-3", False), (":UTC", False)],
+)
+async def test_a_mistyped_time_zone_is_told(
+    zone: str, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    names = {one.name for one in await diagnose(Settings(data_dir=tmp_path), None)}
+    assert ("time zone" in names) is told
 
 
 def test_one_damaged_journal_is_told_by_name(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from memory_butler.store import (
     embedded_programs,
     embedded_settings,
 )
+from memory_butler.store.embedded_programs import explained
 from memory_butler.store.transaction import connected
 
 ROOT = os.geteuid() == 0
@@ -708,3 +709,13 @@ def test_ordinary_user_and_root_in_his_data_dir(cluster_root: Path) -> None:
         assert query(lease, "SELECT 1") == 1
     assert {path.stat().st_uid for path in (home / "data").iterdir()} == {65534}
     as_nobody()
+
+
+def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    told = f"Cannot prepare the cluster: {tmp_path}: Is a directory"
+    with pytest.raises(ConfigurationError) as caught, explained("prepare the cluster"):
+        tmp_path.read_bytes()
+    assert str(caught.value) == told
+    named = rf"^Cannot read {tmp_path}: Is a directory$"
+    with pytest.raises(ConfigurationError, match=named), explained(f"read {tmp_path}"):
+        tmp_path.read_bytes()

@@ -107,10 +107,10 @@ def unpack(source: Path, folder: Path) -> Manifest:
         with tarfile.open(source) as tar:
             tar.extractall(folder, filter="data")
         manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
-    except (tarfile.TarError, ValidationError, FileNotFoundError, EOFError) as error:
-        raise InvalidInput(
-            f"{source} is not a backup that this version reads ({type(error).__name__})"
-        ) from error
+    except ValidationError as error:
+        raise InvalidInput(f"{source} is not a backup that this version reads") from error
+    except (tarfile.TarError, FileNotFoundError, EOFError) as error:
+        raise InvalidInput(f"{source} is cut off, damaged or not a backup") from error
     if checksums(folder) != manifest.sha256:
         raise InvalidInput(f"{source} is damaged: what it holds is not what was written")
     return manifest

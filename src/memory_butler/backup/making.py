@@ -21,6 +21,7 @@ from memory_butler.backup.archive import (
 from memory_butler.config import Settings
 from memory_butler.domain.errors import IntegrityViolation, NotFound
 from memory_butler.engine.keys import keys_of
+from memory_butler.engine.leftovers import remove_unfinished
 from memory_butler.engine.opening import open_database
 from memory_butler.files import beside, keep_names, remove_killed
 from memory_butler.journal import snapshots
@@ -79,6 +80,9 @@ async def back_up(
         tell(f"removed {left}, which a killed backup or export had left")
     async with open_database(settings) as database:
         admin = admin_dsn or database.admin_dsn or database.runtime_dsn
+        # Each is a copy of everything, which no erasure reaches; a server may run for a year.
+        for one in await remove_unfinished(settings.data_dir, admin, database_of(admin)):
+            tell(f"removed {one}, which a killed backup or restore had left")
         making = _Making(target, admin, settings.data_dir, now, check, tell)
         manifest = await (making.plain() if keys is None else making.sealed(keys))
     exported = keys is None or (await asyncio.to_thread(keyring.read, keys.folder)).exported

@@ -15,17 +15,18 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memory_butler.config import ConsolidationConfig, Settings
 from memory_butler.domain.errors import OUT_OF_REACH, ConfigurationError, MemoryButlerError
-from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.engine import leftovers
 from memory_butler.engine.audit_keys import AuditKeys, read_keys
 from memory_butler.engine.consolidation.history import UNREAD_WINDOW
-from memory_butler.engine.jobs.catalogue import CONFIRM, pause_before
+from memory_butler.engine.jobs.calendar import is_cron
+from memory_butler.engine.jobs.catalogue import CONFIRM, JOBS, pause_before
 from memory_butler.engine.keys import keys_of, master_place, readable_by_others
 from memory_butler.engine.memory import utc_now
 from memory_butler.engine.opening import (
@@ -42,7 +43,7 @@ from memory_butler.inference.eight_bits import PrecisionChoice, Running
 from memory_butler.inference.language_models.choose import available, find_model
 from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
 from memory_butler.store import dump, embedded, erasure, jobs
-from memory_butler.store.consolidation import expiring_unread
+from memory_butler.store.consolidation import expiring_unread, runs
 from memory_butler.store.inspection import Inspection, inspect
 from memory_butler.store.schema import MIN_POSTGRESQL, database_of, is_older
 from memory_butler.store.transaction import open_pool, transaction
@@ -55,6 +56,8 @@ MIN_PYTHON: Final = (3, 11)
 LOW_DISK_BYTES: Final = 1024**3
 _AHEAD: Final = timedelta(days=1)
 _PORT_SECONDS: Final = 2.0
+# As the metrics count them: a look is not to take minutes.
+_MAX_TENANTS: Final = 500
 _UNUSUAL: Final = "report this, with what the same command says with --debug"
 
 
@@ -149,7 +152,7 @@ def _nearest(folder: Path) -> Path:
 async def _database(settings: Settings) -> list[Finding]:
     if settings.dsn is None:
         status = await asyncio.to_thread(embedded.status, settings.data_dir)
-        if status.cluster_version is None:
+        if not await asyncio.to_thread(embedded.is_made, settings.data_dir):
             said = "none yet; `memory-butler serve` makes it, or the first command that stores"
             return [Finding("database", "ok", said)]
         state = "running" if status.running else "at rest, started for this look"
@@ -185,7 +188,7 @@ def _left(found: leftovers.Found) -> list[Finding]:
     findings = []
     if found.unfinished:
         said = f"a backup or restore was cut off and left {', '.join(found.unfinished)}"
-        advice = "memory-butler serve, or the next restore, removes it"
+        advice = "the next backup or restore removes it"
         findings.append(Finding("leftovers", "warning", said, advice))
     if found.arriving:
         said = f"plain journals of a move, under way or cut off: {', '.join(found.arriving)}"
@@ -199,16 +202,35 @@ def _left(found: leftovers.Found) -> list[Finding]:
 
 
 async def _unread(dsn: str) -> list[Finding]:
-    """Episodes of the default tenant that will be gone before anything was drawn from them."""
+    """Episodes that will be gone before anything was drawn from them, and why nothing is."""
+    now = utc_now()
+    expiring = 0
+    failing: list[tuple[datetime, str, str]] = []
     async with await open_pool(dsn, max_size=1) as pool:
-        now = utc_now()
-        async with transaction(pool, DEFAULT_TENANT) as tx:
-            count = await expiring_unread(tx, now, now + UNREAD_WINDOW)
-    if count == 0:
-        return [Finding("episodes", "ok", "none expires within 48 hours without being read")]
-    said = f"{count} expire within 48 hours without having been consolidated"
-    advice = "give consolidation a model, or set modules.memory.consolidation.pending_ttl_days"
-    return [Finding("episodes", "warning", said, advice)]
+        for tenant in await jobs.tenants_with_work(pool, "cleanup", now, most=_MAX_TENANTS):
+            async with transaction(pool, tenant) as tx:
+                expiring += await expiring_unread(tx, now, now + UNREAD_WINDOW)
+                # Not one that a clock which was ahead has left in the future.
+                past = [one for one in await runs(tx, 20) if one["started_at"] <= now]
+            if past and past[0]["status"] in ("failed", "retrying"):
+                why = "; ".join(past[0]["errors"])
+                failing.append((past[0]["started_at"], tenant, why))
+    findings = [Finding("episodes", "ok", "none expires within 48 hours without being read")]
+    if expiring:
+        said = f"{expiring} expire within 48 hours without having been consolidated"
+        advice = (
+            "give consolidation a model that answers, or set "
+            "modules.memory.consolidation.pending_ttl_days"
+        )
+        findings = [Finding("episodes", "warning", said, advice)]
+    if failing:
+        when, tenant, why = max(failing)
+        others = f", as for {len(failing) - 1} other tenants" if len(failing) > 1 else ""
+        said = f"the last run, {when:%Y-%m-%d %H:%M} UTC, failed for {tenant}{others}: {why}"
+        findings.append(
+            Finding("learning", "warning", said, "memory-butler jobs --tenant " + tenant)
+        )
+    return findings
 
 
 async def _clock(dsn: str, *, scheduled: bool) -> list[Finding]:
@@ -326,6 +348,33 @@ def learns_with(config: ConsolidationConfig) -> str | None:
     return None if model is None else model.name
 
 
+async def _schedule(settings: Settings) -> list[Finding]:
+    """What a server would refuse to start with; nothing to report where every time is one."""
+    upkeep = settings.memory.journal.maintenance
+    times = {f"schedule.{job.name}": job.cron(settings.memory.schedule) for job in JOBS}
+    for kind in ("weekly", "monthly"):
+        if cron := getattr(upkeep, kind):
+            times[f"journal.maintenance.{kind}"] = cron
+    return [
+        Finding("schedule", "failed", f"modules.memory.{name}: {cron!r} is not a cron expression")
+        for name, cron in times.items()
+        if not is_cron(cron)
+    ]
+
+
+async def _time_zone(_: Settings) -> list[Finding]:
+    """A mistyped `TZ` is UTC to every program, without a word; nothing to report of a good one."""
+    name = os.environ.get("TZ", "").removeprefix(":")
+    try:
+        ZoneInfo(name or "UTC")
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        # One that is written as an offset, such as <+03>-3, or as a path.
+        if not name.startswith("/") and not any(sign.isdigit() for sign in name):
+            said = f"unknown: TZ={name}; tomorrow begins by UTC"
+            return [Finding("time zone", "warning", said, "name one such as Europe/Lisbon")]
+    return []
+
+
 async def _language_model(settings: Settings) -> list[Finding]:
     """Which model consolidates; none is a choice, not a fault, but one to know of."""
     config = settings.memory.consolidation
@@ -440,6 +489,8 @@ _CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("database", _database),
     ("model", _model),
     ("reranker", _reranker),
+    ("schedule", _schedule),
+    ("time zone", _time_zone),
     ("consolidation", _language_model),
     ("keys", _keys),
     ("audit", _audit),

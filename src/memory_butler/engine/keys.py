@@ -35,10 +35,11 @@ def keys_of(settings: Settings) -> Keyring | None:
     """
     folder = folder_of(settings.data_dir)
     if not keyring.is_there(folder):
-        if _configured(settings):
+        # The keyring was lost: backups and journals must not be readable from now on.
+        if _configured(settings) or any(folder.glob(_own(folder, "*").name)):
             raise ConfigurationError(
-                f"a master key is configured, but there is no keyring in {folder}: "
-                "`memory-butler keys init` makes one, `memory-butler keys import` brings one back"
+                f"there is no keyring in {folder}, but a master key: `memory-butler keys import` "
+                "brings a keyring back, `memory-butler keys init` makes a new one"
             )
         return None
     return Keyring(folder, _master(settings, folder))

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from memory_butler.domain.errors import IntegrityViolation
+from memory_butler.domain.errors import IntegrityViolation, Unavailable
 from memory_butler.files import read_only
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.meaning import MEANINGS
@@ -29,7 +29,8 @@ def copy_all(data_dir: Path, target: Path, tenant: str = "") -> list[str]:
     paths in `target`.
 
     Raises:
-        IntegrityViolation: a copy is damaged, so the journal is.
+        IntegrityViolation: a journal is damaged; which one, and what to do.
+        Unavailable: one is locked, or the disk is full.
     """
     source = data_dir / "journal"
     names = []
@@ -58,7 +59,7 @@ def check(path: Path) -> None:
     except sqlite3.DatabaseError as error:
         said = str(error)
     if said != "ok":
-        raise IntegrityViolation(f"the journal {path.name} is damaged: {said}")
+        raise _damaged(path, said)
 
 
 def digest(file: JournalFile) -> dict[str, tuple[int, str]]:
@@ -91,11 +92,28 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _copy(source: Path, target: Path) -> None:
-    with (
-        closing(sqlite3.connect(read_only(source), uri=True, timeout=30)) as original,
-        closing(sqlite3.connect(target)) as copy,
-    ):
-        original.backup(copy)
-        # One file, without a log beside it that could be left behind.
-        copy.execute("PRAGMA journal_mode = DELETE")
+    try:
+        with (
+            closing(sqlite3.connect(read_only(source), uri=True, timeout=30)) as original,
+            closing(sqlite3.connect(target)) as copy,
+        ):
+            original.backup(copy)
+            # One file, without a log beside it that could be left behind.
+            copy.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.OperationalError as error:
+        raise Unavailable(f"the journal {_named(source)} cannot be copied: {error}") from None
+    except sqlite3.DatabaseError as error:
+        raise _damaged(source, str(error)) from None
     check(target)
+
+
+def _damaged(path: Path, said: str) -> IntegrityViolation:
+    return IntegrityViolation(
+        f"the journal {_named(path)} is damaged ({said}): move it away, and restore it from the "
+        "newest backup"
+    )
+
+
+def _named(path: Path) -> str:
+    """With its tenant's folder: each tenant has a `default.sqlite`."""
+    return f"{path.parent.name}/{path.name}"

@@ -295,7 +295,10 @@ def _ensure_running(launch: _Launch, deadline: float) -> bool:
                 )
             case _:
                 assert_never(settled)
-    raise Unavailable(f"The server on {cluster.pgdata} did not start. {failure}".strip())
+    raise Unavailable(
+        f"The server on {cluster.pgdata} did not start. If it never does, "
+        f"{clusters.instead_of(cluster.place)}. {failure}".strip()
+    )
 
 
 def _has_socket(cluster: Cluster) -> bool:

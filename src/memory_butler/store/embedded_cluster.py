@@ -325,12 +325,17 @@ def _password(cluster: Cluster, *, may_make: bool) -> str:
             return found
     if not may_make:
         raise ConfigurationError(
-            f"{cluster.password_file} is missing, but the cluster {cluster.pgdata} exists: restore "
-            "the file from a backup, or move the cluster away to start empty."
+            f"{cluster.password_file} is missing or empty, but the cluster {cluster.pgdata} "
+            f"exists: bring the file back; else {instead_of(cluster.place)}"
         )
     password = secrets.token_urlsafe(32)
     write_private(cluster.password_file, f"{password}\n")
     return password
+
+
+def instead_of(place: Path) -> str:
+    """What to do where a cluster is damaged: what is in its place stands in a backup's way."""
+    return f"move {place} away, and restore the newest backup: restore-backup FILE --replace"
 
 
 def check_version(cluster: Cluster) -> None:
@@ -340,7 +345,7 @@ def check_version(cluster: Cluster) -> None:
     except FileNotFoundError:
         raise ConfigurationError(
             f"{cluster.pgdata} is there but is not a PostgreSQL cluster (no PG_VERSION): "
-            "restore it from a backup, or move it away to start empty."
+            f"{instead_of(cluster.place)}"
         ) from None
     if found != (major := binaries_version().split(".")[0]):
         raise ConfigurationError(

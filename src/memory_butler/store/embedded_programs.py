@@ -119,4 +119,6 @@ def explained(action: str) -> Iterator[None]:
         yield
     except OSError as problem:
         kind = Unavailable if problem.errno in (errno.ENOSPC, errno.EDQUOT) else ConfigurationError
-        raise kind(f"Cannot {action}: {problem.strerror or problem}") from problem
+        where = str(problem.filename or "")
+        which = f"{where}: " if where and where not in action else ""
+        raise kind(f"Cannot {action}: {which}{problem.strerror or problem}") from problem

@@ -53,6 +53,13 @@ OUTAGES = (
     asyncpg.exceptions.InvalidCatalogNameError,
     asyncpg.exceptions.ReadOnlySQLTransactionError,
 )
+# What a file that is changed, cut off or gone makes of a query.
+DAMAGE = (
+    asyncpg.DataCorruptedError,
+    asyncpg.IndexCorruptedError,
+    asyncpg.PostgresIOError,
+    asyncpg.UndefinedFileError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +236,9 @@ def describe(error: BaseException) -> str:
     if isinstance(error, asyncpg.DiskFullError):
         return "its disk is full; make room there, and it goes on by itself"
     if isinstance(error, asyncpg.PostgresError):
-        return f"{error.sqlstate} {type(error).__name__}"
+        named = f"{error.sqlstate} {type(error).__name__}"
+        look = "its files may be damaged, memory-butler doctor --deep looks"
+        return f"{look} ({named})" if isinstance(error, DAMAGE) else named
     return type(error).__name__ if not isinstance(error, OSError) else error.strerror or "no reply"
 
 

@@ -1,6 +1,7 @@
 """Backup of the whole installation, all tenants, and its restoration."""
 
 import json
+import os
 import sys
 from collections.abc import Collection
 from datetime import UTC, datetime
@@ -38,8 +39,8 @@ AdminDsn = Annotated[
 
 def backup(
     place: Place,
-    target: Annotated[
-        Path, typer.Argument(metavar="FILE|FOLDER", help="Where to; a folder gets a dated file.")
+    name: Annotated[
+        str, typer.Argument(metavar="FILE|FOLDER", help="Where to; a folder gets a dated file.")
     ],
     admin_dsn: AdminDsn = None,
     check: Annotated[
@@ -63,6 +64,10 @@ def backup(
     from memory_butler.backup.making import back_up
     from memory_butler.engine.memory import utc_now
 
+    target = Path(name)
+    # A path drops the slash: a disk that is not mounted would get a file in the folder's place.
+    if name.endswith(os.sep) and not target.is_dir():
+        raise InvalidInput(f"no such folder: {name}")
     if target.is_file() and not overwrite:
         raise InvalidInput(f"{target} already exists: choose another name, or --overwrite")
     if not target.absolute().parent.is_dir():
