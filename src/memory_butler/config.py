@@ -177,7 +177,11 @@ class ConsolidationConfig(Table):
         description="Hold back what only repeats what memory served, until somebody accepts it.",
     )
     pending_ttl_days: float | None = Field(
-        None, gt=0, le=36_500, description="A longer TTL for episodes not yet consolidated."
+        90,
+        gt=0,
+        le=36_500,
+        description="Days that an episode may wait for consolidation, as when the model is away; "
+        "none: no longer than any episode is kept.",
     )
 
     @model_validator(mode="after")

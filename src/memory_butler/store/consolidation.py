@@ -196,9 +196,14 @@ async def expiring_unread(tx: Transaction, now: datetime, until: datetime) -> in
     return count
 
 
-async def short_lived(tx: Transaction, ttl: timedelta, now: datetime) -> list[UUID]:
-    """The episodes that still wait and would expire before `ttl` is over, locked."""
-    found = await tx.fetch(SQL["short_lived"], ttl, now)
+async def short_lived(
+    tx: Transaction, ttl: timedelta, before: datetime, usual: timedelta
+) -> list[UUID]:
+    """The episodes that still wait, expire before this and before `ttl` is over, locked.
+
+    None whose life was shorter than `usual` from the beginning, or made so.
+    """
+    found = await tx.fetch(SQL["short_lived"], ttl, before, usual)
     return [row["id"] for row in found]
 
 

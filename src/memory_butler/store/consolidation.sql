@@ -133,9 +133,10 @@ SELECT count(*)::integer FROM episodes
 WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at > $2 AND expires_at <= $3
 
 -- name: short_lived
+-- What was forgotten, or kept for a shorter time than usual, expires before its usual end.
 SELECT id FROM episodes
-WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at > $3
-  AND expires_at < created_at + $2::interval
+WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at < $3
+  AND expires_at < created_at + $2::interval AND expires_at >= created_at + $4::interval
 ORDER BY id FOR NO KEY UPDATE
 
 -- name: extend

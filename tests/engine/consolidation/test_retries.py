@@ -1,6 +1,6 @@
 """How a consolidation ends badly: retried later, given up, given back; and what it cost."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -16,7 +16,10 @@ from memory_butler.engine.consolidation.history import (
     expiring_unread,
     retry_dead_letters,
 )
+from memory_butler.engine.consolidation.pending import pending
 from memory_butler.engine.consolidation.run import run_consolidation
+from memory_butler.engine.curate import forget_memory
+from memory_butler.engine.jobs.catalogue import JOBS
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import (
     Completion,
@@ -42,6 +45,8 @@ from .scenes import (
 )
 
 pytestmark = pytest.mark.anyio
+
+(CLEANUP,) = [job for job in JOBS if job.name == "episode_cleanup"]
 
 
 @pytest.mark.requirement("TERM-02", "PAR-08")
@@ -354,24 +359,55 @@ async def test_a_failed_run_has_cost_something_too(
     assert (record["tokens_in"], record["cost_usd"]) == (10, 0.01)
 
 
-async def test_what_waits_may_live_longer(
-    memory: Memory, principal: Principal, admin: Connection
+async def test_what_waits_is_kept_shortly_before_it_would_expire(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:
     (id,) = await tell(memory, principal, "hello")
-    assert (await row(admin, "episodes", id))["expires_at"] == NOW + timedelta(days=7)
-    await run_consolidation(configured(memory, pending_ttl_days=30), principal, None)
-    assert (await row(admin, "episodes", id))["expires_at"] == NOW + timedelta(days=30)
+
+    async def expires() -> datetime:
+        moment: datetime = (await row(admin, "episodes", id))["expires_at"]
+        return moment
+
+    await run_consolidation(memory, principal, None)
+    assert await expires() == NOW + timedelta(days=7)
+    clock.advance(days=6)
+    await run_consolidation(memory, principal, None)
+    assert await expires() == NOW + timedelta(days=90)
     await run_consolidation(configured(memory, pending_ttl_days=1), principal, None)
-    assert (await row(admin, "episodes", id))["expires_at"] == NOW + timedelta(days=30)
+    assert await expires() == NOW + timedelta(days=90)
 
 
-async def test_a_longer_life_is_for_waiting_episodes_only(
-    memory: Memory, principal: Principal, admin: Connection
+async def test_a_machine_that_was_off_for_longer_loses_nothing_that_waits(
+    memory: Memory, principal: Principal, clock: Clock
 ) -> None:
-    (id,) = await tell(memory, principal, "hello")
+    await tell(memory, principal, "hello")
+    clock.advance(days=20)
+    assert (await CLEANUP.plan(memory, principal))["expired"] == 0
+    assert (await CLEANUP.run(memory, principal))["expired_deleted"] == 0
+    assert await pending(memory, principal) == {"general": 1}
+    clock.advance(days=71)
+    assert (await CLEANUP.run(memory, principal))["expired_deleted"] == 1
+
+
+async def test_nothing_lives_longer_that_is_learned_from_forgotten_or_kept_for_a_shorter_time(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    (learned,) = await tell(memory, principal, "hello")
     await consolidate(memory, principal, NOTHING)
-    await run_consolidation(configured(memory, pending_ttl_days=30), principal, None)
-    assert (await row(admin, "episodes", id))["expires_at"] == NOW + timedelta(days=7)
+    (forgotten,) = await tell(memory, principal, "forget me")
+    await forget_memory(memory, principal, "episode", forgotten)
+    (short,) = await tell(memory, principal, "for three days")
+    await admin.execute(
+        "UPDATE episodes SET expires_at = created_at + interval '3 days' WHERE id = $1", short
+    )
+    clock.advance(days=2)
+    before = [(await row(admin, "episodes", id))["expires_at"] for id in (forgotten, short)]
+    await run_consolidation(memory, principal, None)
+    clock.advance(days=4)
+    await run_consolidation(memory, principal, None)
+    after = [(await row(admin, "episodes", id))["expires_at"] for id in (forgotten, short)]
+    assert after == before
+    assert (await row(admin, "episodes", learned))["expires_at"] == NOW + timedelta(days=7)
 
 
 async def test_what_will_expire_unread_is_counted(

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Final, Literal
 
 from memory_butler.domain.errors import Conflict, IntegrityViolation, MemoryButlerError
@@ -13,6 +12,7 @@ from memory_butler.engine.consolidation.claims import Begun
 from memory_butler.engine.consolidation.conclude import Usage, conclude
 from memory_butler.engine.consolidation.pending import (
     episodes_left,
+    keep_waiting,
     pending,
     pending_groups,
 )
@@ -29,7 +29,7 @@ from memory_butler.inference.language_models.port import (
     Request,
 )
 from memory_butler.logs import get_logger
-from memory_butler.store import consolidation, versions
+from memory_butler.store import consolidation
 from memory_butler.store.consolidation import RunOutcome
 from memory_butler.store.transaction import transaction
 
@@ -120,7 +120,7 @@ async def run_consolidation(
     It goes on until nothing waits, a budget is used up, or the model cannot be reached. Without a
     model it only counts (CONG-07, C-62).
     """
-    await _keep_waiting(memory, principal)
+    await keep_waiting(memory, principal)
     waiting = await pending(memory, principal)
     if model is None:
         return Report(True, waiting)
@@ -288,17 +288,6 @@ async def _allowance(memory: Memory, principal: Principal, spent: int) -> int:
     async with transaction(memory.pool, principal.tenant) as tx:
         used_today = await consolidation.tokens_since(tx, today)
     return min(config.token_budget_per_run - spent, config.token_budget_per_day - used_today)
-
-
-async def _keep_waiting(memory: Memory, principal: Principal) -> None:
-    """Give episodes that still wait the longer life that the configuration grants them."""
-    days = memory.config.consolidation.pending_ttl_days
-    if days is not None:
-        ttl = timedelta(days=days)
-        async with transaction(memory.pool, principal.tenant) as tx:
-            ids = await consolidation.short_lived(tx, ttl, memory.clock())
-            await versions.keep(tx, "episode", ids, memory.clock())
-            await consolidation.extend(tx, ids, ttl)
 
 
 class _OverBudget(MemoryButlerError):
