@@ -46,7 +46,7 @@ questions = st.builds(
     memories=st.integers(0, 10**7),
     spread=st.floats(0, 1),
     sampled=st.integers(0, 512),
-    told=st.booleans(),
+    statement=st.booleans(),
 )
 
 
@@ -163,25 +163,24 @@ def test_a_code_that_a_memory_has_speaks_for_it_and_one_that_none_has_against_al
 
 
 def test_what_is_merely_told_needs_more_than_a_question() -> None:
-    told = replace(ASKED, question=False, told=True)
+    stated = replace(ASKED, question=False, statement=True)
     near = Bearing(0.25, frozenset({"boiler"}))
-    assert best(told, near) < 0.3 < best(replace(told, personal=True), near)
-    assert best(told, near) < best(replace(told, told=False), near)
-    assert best(told, Bearing(0.25, WORDS)) > 0.6
-    named = replace(told, words=WORDS | {"ida"}, names_entity=True)
-    assert best(named, near) > best(told, near)
+    assert best(stated, near) < 0.3 < best(replace(stated, personal=True), near)
+    assert best(stated, near) < best(replace(stated, statement=False), near)
+    assert best(stated, Bearing(0.25, WORDS)) > 0.6
+    named = replace(stated, words=WORDS | {"ida"}, names_entity=True)
+    assert best(named, near) > best(stated, near)
 
 
 def test_of_a_sentence_the_nearness_and_the_words_of_one_memory_count() -> None:
-    told = replace(ASKED, question=False, told=True)
+    stated = replace(ASKED, question=False, statement=True)
     both = {1: Bearing(0.5, WORDS)}
     apart = {1: Bearing(0.5, frozenset()), 2: Bearing(0.1, WORDS)}
-    assert probability(told, apart) < probability(told, both)
+    assert probability(stated, apart) < probability(stated, both)
 
 
-def test_a_code_speaks_for_a_memory_in_a_sentence_as_well() -> None:
-    told = replace(ASKED, question=False, told=True)
+def test_a_code_speaks_for_a_memory_in_a_statement_as_well() -> None:
+    stated = replace(ASKED, question=False, statement=True)
     far = Bearing(0.1, frozenset({"brg"}))
-    assert (
-        probability(told, {1: far}) < 0.1 < 0.5 < probability(told, {1: far._replace(coded=True)})
-    )
+    assert probability(stated, {1: far}) < 0.1
+    assert probability(stated, {1: far._replace(coded=True)}) > 0.5

@@ -83,56 +83,59 @@ _ASKING: Final = frozenset(
     quanti quem qual quais onde porque quantos
     """.split()
 )
-# Who, at the beginning, does or is something, which the rest tells: "I", "somebody", "c'est".
+# These ask wherever they stand ("so what is the code"); the others are other words elsewhere.
+_ASKING_ANYWHERE: Final = _ASKING - frozenset("name give was nenne nenn que qui".split())
+# Who, at the beginning, does or is something, which the rest tells: "I", "somebody", "nous".
 _SUBJECTS: Final = frozenset(
     """
-    i we it he she they there somebody someone nobody everyone everybody something nothing ich wir
-    es er sie man je j nous on il elle ils elles ça c cela yo he hemos ho abbiamo eu
+    i we he she they there somebody someone nobody everyone everybody something nothing ich wir
+    er sie man je j nous elle ils elles ça cela yo hemos ho abbiamo eu
     """.split()
 )
 # What one is, has, may or did; near the beginning of a sentence, and not first, it is told.
 _VERBS: Final = frozenset(
     """
-    is are was were am isn aren wasn weren has had have hasn hadn haven been will won can cannot
-    does doesn did didn do don would wouldn could couldn must should wants wanted needs needed
-    says said told went goes came comes got gets took takes made makes saw found lost left
-    broke bought brought ate slept felt kept forgot ran looks seems
-    ist sind war waren bin hat habe haben hatte hatten wird werden wurde wurden muss müssen kann
+    is are was were isn aren wasn weren has had have hasn hadn haven been will won can cannot does
+    doesn didn did would wouldn could couldn must should wants wanted needs needed says said told
+    went goes came comes got gets took takes made makes saw found lost left broke bought brought ate
+    slept felt kept forgot ran looks seems
+    ist sind war waren hat habe haben hatte hatten wird werden wurde wurden muss müssen kann
     können will wollte soll geht ging kommt kam macht steht fällt
-    est sont était étaient ont avait ai avons avait suis sommes sera veut peut doit fait va
+    est sont était étaient ont avait avons avait suis sommes sera veut peut doit fait va
     está están estaba es fue era ha han hay había tengo tiene tenemos quiere
     è sono hanno abbiamo aveva sto siamo vuole
-    é são estava foi tenho tem temos estão quer
+    é estava foi tenho tem temos estão quer
     """.split()
 )
 # What begins a sentence or a topic, and never something that somebody is to do.
 _OPENERS: Final = frozenset(
     """
-    the a an my our his her their this that these those some another both every one two three at in
-    from after yesterday today tonight tomorrow such
-    der die das ein eine einer mein meine meinen meiner unser unsere unserer im am beim vom zum zur
-    auf vor für nach seit heute gestern morgen nächste letzte mir uns
-    le la les l un une mon ma mes notre nos leur leurs au aux dans hier demain ce cette ces
-    el los las una mi mis nuestro nuestra esta este ayer mañana il lo gli uno mio mia ieri domani
+    the a an my our his her their this that these those it some another both every one two three at
+    in on from after yesterday today tonight tomorrow such
+    der die das ein eine einer es mein meine meinen meiner unser unsere unserer im am beim vom zum
+    zur auf vor für nach seit heute gestern morgen nächste letzte mir uns
+    le la les l un une mon ma mes notre nos leur leurs il c au aux dans hier demain ce cette ces
+    el los las una mi mis nuestro nuestra esta este ayer mañana lo gli uno mio mia ieri domani
     o os um uma meu minha nosso nossa ontem amanhã hoje hoy oggi
     """.split()
 )
-_VERB_WITHIN: Final = 5  # words
+_VERB_WITHIN: Final = 3  # words
 _VERB_BEHIND_OPENER: Final = 12
-_PAST: Final = re.compile(r"\w{2,30}[^\We]ed")
-_SHORTEST_SENTENCE: Final = 3  # words
 # Who wants or asks something tells it, and waits for the answer.
 _WANTED: Final = re.compile(
-    r"^\W*(?:i|we)(?:'d| would| just| really){0,3} (?:need|want|like|wonder|am wondering)\b"
-    r"|\b(?:asks?|asked|asking) (?:for|about|who|what|when|where|which|whether|if|how)\b"
-    r"|\b(?:needs?|wants?) to know\b"
-    r"|^\W*(?:ich|wir) (?:brauche|möchte|will|wüsste|brauchen|möchten|wollen|wüssten)\b"
-    r"|\bfragt,? (?:nach|ob|wer|was|wann|wo|welche\w?|wie)\b"
-    r"|^\W*(?:je|j'|on|nous) ?(?:voudrais|veux|aimerais|cherche|voudrait|voudrions|cherchons)\b"
-    r"|\b(?:demande (?:si|quand|où|qui|quel\w{0,3}|comment)|pregunta (?:si|cuándo|dónde|quién|qué)"
-    r"|chiede (?:se|quando|dove|chi)|pergunta (?:se|quando|onde|quem))\b",
+    r"\b(?:i|we)(?:'\w{1,2}| \w{1,20}){0,3} (?:need|want|like|wonder|wondering|forgot"
+    r"|forget|looking for|find|remember|know|trying to)\b"
+    r"|\b(?:asks?|asked|asking) (?:for|about|whether|if)\b|\b(?:needs?|wants?) to know\b"
+    r"|\b(?:ich|wir) (?:brauche|möchte|will|wüsste|suche|bräuchte|hätte|weiß|weiss|muss wissen)"
+    r"|\bfragt,? (?:nach|ob|was)\b|\bvergessen\b"
+    r"|\b(?:je|j'|on|nous) ?(?:voudr|veux|aimer|cherch)|\b(?:ne sais|ne trouve)\b"
+    r"|\bil (?:me|nous) faut\b"
+    r"|\b(?:besoin|oublié|necesito|olvid\w{1,6}|bisogno|dimenticato|preciso|precisamos|esqueci)\b"
+    r"|\b(?:no sé|non so|não sei|mi serve|demande si|pregunta si|chiede se|pergunta se)\b",
     re.IGNORECASE,
 )
+_SHORTEST_SENTENCE: Final = 3  # words
+_SURELY_A_SENTENCE: Final = 5  # words that end in a full stop: "the wifi password." does not
 # "How are you doing this morning?" asks nothing, and "What are we doing this morning?" does.
 _OF_SOMETHING: Final = frozenset("what when where who which why whats whens wheres whos".split())
 _PLEASANTRIES: Final = frozenset(
@@ -209,16 +212,17 @@ def asks(clause: str) -> bool:
     return clause.endswith("?") or is_question(clause) or bool(TELL_ME.match(clause))
 
 
-def tells(question: str) -> bool:
+def is_statement(question: str) -> bool:
     """Whether it is a sentence that merely tells something: "The bus was late again."
 
-    No question, no topic ("the kids' school lunch"), and nothing that somebody is to do.
+    No question, no topic ("the kids' school lunch"), and nothing that somebody is to do or that is
+    wanted. In doubt it is none.
     """
     text = question[:_READ].replace("’", "'")
     words = _words(text)
-    if len(words) < _SHORTEST_SENTENCE or asks(text.rstrip(' "”)')) or is_task(text):
+    if len(words) < _SHORTEST_SENTENCE or "?" in text or asks(text) or is_task(text):
         return False
-    if _WANTED.search(text):
+    if not _ASKING_ANYWHERE.isdisjoint(words) or _WANTED.search(text):
         return False
     if words[0] in _SUBJECTS:
         return True
@@ -226,9 +230,8 @@ def tells(question: str) -> bool:
     if words[0] in _VERBS and not opened:
         return False
     within = words[1 : _VERB_BEHIND_OPENER if opened else _VERB_WITHIN]
-    return any(word in _VERBS or _PAST.fullmatch(word) for word in within) or (
-        opened and text.rstrip().endswith((".", "!"))
-    )
+    ends = len(words) >= _SURELY_A_SENTENCE and text.rstrip().endswith((".", "!"))
+    return not _VERBS.isdisjoint(within) or (opened and ends)
 
 
 def is_task(question: str) -> bool:

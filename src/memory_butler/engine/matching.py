@@ -42,9 +42,9 @@ from memory_butler.domain.prompts import (
     is_personal,
     is_pleasantry,
     is_question,
+    is_statement,
     is_task,
     names_in,
-    tells,
 )
 from memory_butler.domain.relevance import (
     ENOUGH_WORDS,
@@ -429,7 +429,7 @@ def _relevance(
         spread=scale * around.spread,
         sampled=around.sampled,
         code_alone=is_code(asked.text),
-        told=tells(asked.text),
+        statement=is_statement(asked.text),
     )
 
     def bearing(one: Borne, off: float) -> Bearing:
@@ -459,8 +459,8 @@ def _of_rules(
     A fact that bears on the question brings in no rule that does not (C-453).
     """
     # A name that memory does not know says that it knows no fact of it, and nothing of a rule: that
-    # holds whoever is concerned. What merely tells something answers to a rule as a topic does.
-    of_anybody = replace(question, names=frozenset(), told=False)
+    # holds whoever is concerned. Rules are for what happens: a statement is weighed as a topic is.
+    of_anybody = replace(question, names=frozenset(), statement=False)
     is_topic = len(question.words) < ENOUGH_WORDS and not question.question
     least = RULES_FROM_TOPIC if is_topic else RULES_FROM
 
@@ -529,10 +529,9 @@ async def _pointed_at(
         if len(ahead.days) <= FEW:
             return _Pointed(ahead=[*dated, *weekly])
         return _Pointed(ahead=dated, perhaps=weekly)
-    perhaps = (*((ahead.days, ahead.or_else) if ahead else ()), days_of(period, today))
-    if tells(asked.text):
-        # What one did on Sunday asks for nothing of that day; "I am away on Sunday" may.
-        perhaps = (ahead.days,) if ahead else ()
+    perhaps = (ahead.days, ahead.or_else) if ahead else ()
+    if not is_statement(asked.text):  # "I saw a dog yesterday" asks for nothing of that day
+        perhaps = (*perhaps, days_of(period, today))
     dated, weekly = await _naming(tx, types, asked, [days for days in perhaps if days is not None])
     return _Pointed(perhaps=[*dated, *weekly])
 
