@@ -176,12 +176,12 @@ class ConsolidationConfig(Table):
         True,
         description="Hold back what only repeats what memory served, until somebody accepts it.",
     )
-    pending_ttl_days: float | None = Field(
+    pending_ttl_days: float = Field(
         90,
-        gt=0,
+        ge=0,
         le=36_500,
-        description="Days that an episode may wait for consolidation, as when the model is away; "
-        "none: no longer than any episode is kept.",
+        description="Days that an episode may wait for consolidation, as while the model is away; "
+        "0: it expires like any other.",
     )
 
     @model_validator(mode="after")

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from conftest import NOW, Clock, Connection
-from memory_butler.config import EpisodesConfig, MemoryModuleConfig
+from memory_butler.config import ConsolidationConfig, EpisodesConfig, MemoryModuleConfig
 from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import memory as engine_memory
@@ -38,6 +38,10 @@ async def test_expired_episodes_go_whatever_their_state_and_their_facts_stay(
     rule = await store_rule(memory, principal, "c", source_episode_id=old)
     clock.advance(days=7, seconds=1)
     await store_episode(memory, principal, "y", "general")
+    assert (await plan(memory, principal)).expired == 0
+    config = ConsolidationConfig(pending_ttl_days=0)  # else what waits is kept (C-507)
+    memory = replace(memory, config=MemoryModuleConfig(consolidation=config))
+    assert (await plan(memory, principal)).expired == 1
     assert await clean_up(memory, principal) == CleanupResult(1, 0, 1)
     assert (await row(admin, "facts", fact))["source_episode_id"] is None
     assert (await row(admin, "rules", rule))["source_episode_id"] is None

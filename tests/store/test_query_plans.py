@@ -216,7 +216,9 @@ async def test_what_matters_most_is_found_by_its_index(
     assert plan.count("Sort Key") == 1  # by nearness: the index has the order of importance
 
 
-async def _plan_of_list(connection: Connection, database: Database, query: str, *rest: Any) -> str:
+async def _plan_of_list(
+    connection: Connection, database: Database, query: str, *rest: Any, subject: str | None = None
+) -> str:
     """The plan that the server gets: the runtime role, and each call planned for its criteria."""
     # Only what is on disk counts as visible to all, and the tests' server is in no hurry to write.
     await connection.execute("SET synchronous_commit = on; ANALYZE facts")
@@ -224,7 +226,8 @@ async def _plan_of_list(connection: Connection, database: Database, query: str, 
     await connection.execute("SET plan_cache_mode = force_custom_plan")
     await connection.execute("SET butler.tenant_id = 'default'")
     await connection.execute(f"SET SESSION AUTHORIZATION {database.roles.runtime}")
-    criteria = ("default", *[None] * 7, ("active",), False, None, NOW, *[None] * 5)
+    who = (None, None, subject, None)
+    criteria = ("default", *who, *[None] * 3, ("active",), False, None, NOW, *[None] * 5)
     plan = await connection.fetch("EXPLAIN " + query, *criteria, *rest)
     return "\n".join(row[0] for row in plan)
 
@@ -234,6 +237,14 @@ async def test_a_total_is_counted_in_the_narrow_index(
 ) -> None:
     plan = await _plan_of_list(admin, database, facts.SQL["count"], None)
     assert "Index Only Scan using idx_facts_counted" in plan
+
+
+async def test_a_subject_is_found_by_an_index_however_it_is_written(
+    admin: Connection, database: Database
+) -> None:
+    plan = await _plan_of_list(admin, database, facts.SQL["count"], None, subject=" S7 ")
+    assert "idx_facts_subject_key" in plan
+    assert "Seq Scan" not in plan
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ _MADE = {
     "mem_040": "6c5972d5ad81c862",
     "mem_041": "ba9cf8da0a510fd9",
     "mem_042": "0a3f0dc6469e9a54",
+    "mem_043": "3ea9971ef0f46ffc",
 }
 
 TIMESTAMP = "timestamp with time zone"

@@ -24,7 +24,7 @@ from memory_butler.config import ConsolidationConfig, Settings
 from memory_butler.domain.errors import OUT_OF_REACH, ConfigurationError, MemoryButlerError
 from memory_butler.engine import leftovers
 from memory_butler.engine.audit_keys import AuditKeys, read_keys
-from memory_butler.engine.consolidation.history import UNREAD_WINDOW
+from memory_butler.engine.consolidation.pending import UNREAD_WINDOW, lives
 from memory_butler.engine.jobs.calendar import is_cron
 from memory_butler.engine.jobs.catalogue import CONFIRM, JOBS, pause_before
 from memory_butler.engine.keys import keys_of, master_place, readable_by_others
@@ -43,7 +43,7 @@ from memory_butler.inference.eight_bits import PrecisionChoice, Running
 from memory_butler.inference.language_models.choose import available, find_model
 from memory_butler.inference.sentence_transformer import SentenceTransformerEngine
 from memory_butler.store import dump, embedded, erasure, jobs
-from memory_butler.store.consolidation import expiring_unread, runs
+from memory_butler.store.consolidation import Lives, expiring_unread, runs
 from memory_butler.store.inspection import Inspection, inspect
 from memory_butler.store.schema import MIN_POSTGRESQL, database_of, is_older
 from memory_butler.store.transaction import open_pool, transaction
@@ -163,7 +163,11 @@ async def _database(settings: Settings) -> list[Finding]:
         found = await inspect(dsn)
         ready = found.revision == found.head
         scheduled = settings.memory.schedule.enabled
-        waiting = [*await _unread(dsn), *await _clock(dsn, scheduled=scheduled)] if ready else []
+        waiting = (
+            [*await _unread(dsn, lives(settings.memory)), *await _clock(dsn, scheduled=scheduled)]
+            if ready
+            else []
+        )
         waiting += _left(await leftovers.find(settings.data_dir, dsn, database_of(dsn)))
         if found.damaged:
             said = f"{found.damaged} pages were found damaged when they were read"
@@ -201,7 +205,7 @@ def _left(found: leftovers.Found) -> list[Finding]:
     return findings
 
 
-async def _unread(dsn: str) -> list[Finding]:
+async def _unread(dsn: str, known: Lives) -> list[Finding]:
     """Episodes that will be gone before anything was drawn from them, and why nothing is."""
     now = utc_now()
     expiring = 0
@@ -209,7 +213,7 @@ async def _unread(dsn: str) -> list[Finding]:
     async with await open_pool(dsn, max_size=1) as pool:
         for tenant in await jobs.tenants_with_work(pool, "cleanup", now, most=_MAX_TENANTS):
             async with transaction(pool, tenant) as tx:
-                expiring += await expiring_unread(tx, now, now + UNREAD_WINDOW)
+                expiring += await expiring_unread(tx, known, now, now + UNREAD_WINDOW)
                 # Not one that a clock which was ahead has left in the future.
                 past = [one for one in await runs(tx, 20) if one["started_at"] <= now]
             if past and past[0]["status"] in ("failed", "retrying"):
@@ -219,7 +223,7 @@ async def _unread(dsn: str) -> list[Finding]:
     if expiring:
         said = f"{expiring} expire within 48 hours without having been consolidated"
         advice = (
-            "give consolidation a model that answers, or set "
+            "give consolidation a model that answers, or raise "
             "modules.memory.consolidation.pending_ttl_days"
         )
         findings = [Finding("episodes", "warning", said, advice)]

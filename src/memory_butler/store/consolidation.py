@@ -190,20 +190,33 @@ async def revive(tx: Transaction, ids: Sequence[UUID], expires_at: datetime) -> 
     await tx.execute(SQL["revive"], list(ids), expires_at)
 
 
-async def expiring_unread(tx: Transaction, now: datetime, until: datetime) -> int:
-    """How many episodes will expire before `until` without having been consolidated."""
-    count: int = await tx.fetchval(SQL["expiring_unread"], now, until)
+@dataclass(frozen=True, slots=True)
+class Lives:
+    """How long episodes live: as a rule, and while they wait for consolidation.
+
+    What was forgotten, kept for another time from the beginning or extended before does not end
+    when the usual life does, and is not extended.
+    """
+
+    usual: timedelta
+    waiting: timedelta
+
+
+async def expiring_unread(tx: Transaction, lives: Lives, now: datetime, until: datetime) -> int:
+    """How many episodes expire up to `until` that still wait, and are not extended."""
+    count: int = await tx.fetchval(SQL["expiring_unread"], lives.usual, lives.waiting, now, until)
     return count
 
 
-async def short_lived(
-    tx: Transaction, ttl: timedelta, before: datetime, usual: timedelta
-) -> list[UUID]:
-    """The episodes that still wait, expire before this and before `ttl` is over, locked.
+async def kept_waiting(tx: Transaction, lives: Lives, before: datetime) -> int:
+    """How many episodes still wait, expire before this, and are to be extended."""
+    count: int = await tx.fetchval(SQL["kept_waiting"], lives.usual, lives.waiting, before)
+    return count
 
-    None whose life was shorter than `usual` from the beginning, or made so.
-    """
-    found = await tx.fetch(SQL["short_lived"], ttl, before, usual)
+
+async def kept_waiting_for_update(tx: Transaction, lives: Lives, before: datetime) -> list[UUID]:
+    """Those episodes, locked."""
+    found = await tx.fetch(SQL["kept_waiting_for_update"], lives.usual, lives.waiting, before)
     return [row["id"] for row in found]
 
 

@@ -128,15 +128,21 @@ SET consolidation_status = 'pending', consolidation_attempts = 0, last_consolida
     next_consolidation_retry_at = NULL, expires_at = greatest(expires_at, $3)
 WHERE tenant_id = $1 AND id = ANY($2)
 
+-- fragment: kept_waiting
+consolidation_status = 'pending'
+  AND expires_at = (created_at AT TIME ZONE 'UTC' + $2::interval) AT TIME ZONE 'UTC'
+  AND expires_at < (created_at AT TIME ZONE 'UTC' + $3::interval) AT TIME ZONE 'UTC'
+
 -- name: expiring_unread
 SELECT count(*)::integer FROM episodes
-WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at > $2 AND expires_at <= $3
+WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at > $4 AND expires_at <= $5
+  AND NOT ({kept_waiting})
 
--- name: short_lived
--- What was forgotten, or kept for a shorter time than usual, expires before its usual end.
-SELECT id FROM episodes
-WHERE tenant_id = $1 AND consolidation_status = 'pending' AND expires_at < $3
-  AND expires_at < created_at + $2::interval AND expires_at >= created_at + $4::interval
+-- name: kept_waiting
+SELECT count(*)::integer FROM episodes WHERE tenant_id = $1 AND {kept_waiting} AND expires_at < $4
+
+-- name: kept_waiting_for_update
+SELECT id FROM episodes WHERE tenant_id = $1 AND {kept_waiting} AND expires_at < $4
 ORDER BY id FOR NO KEY UPDATE
 
 -- name: extend

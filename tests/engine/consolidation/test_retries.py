@@ -373,8 +373,18 @@ async def test_what_waits_is_kept_shortly_before_it_would_expire(
     clock.advance(days=6)
     await run_consolidation(memory, principal, None)
     assert await expires() == NOW + timedelta(days=90)
-    await run_consolidation(configured(memory, pending_ttl_days=1), principal, None)
+    await run_consolidation(configured(memory, pending_ttl_days=200), principal, None)
     assert await expires() == NOW + timedelta(days=90)
+
+
+async def test_nothing_that_waits_is_kept_where_that_is_turned_off(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    memory = configured(memory, pending_ttl_days=0)
+    (id,) = await tell(memory, principal, "hello")
+    clock.advance(days=6)
+    await run_consolidation(memory, principal, None)
+    assert (await row(admin, "episodes", id))["expires_at"] == NOW + timedelta(days=7)
 
 
 async def test_a_machine_that_was_off_for_longer_loses_nothing_that_waits(
@@ -396,6 +406,7 @@ async def test_nothing_lives_longer_that_is_learned_from_forgotten_or_kept_for_a
     await consolidate(memory, principal, NOTHING)
     (forgotten,) = await tell(memory, principal, "forget me")
     await forget_memory(memory, principal, "episode", forgotten)
+    (late,) = await tell(memory, principal, "forget me later")
     (short,) = await tell(memory, principal, "for three days")
     await admin.execute(
         "UPDATE episodes SET expires_at = created_at + interval '3 days' WHERE id = $1", short
@@ -407,12 +418,19 @@ async def test_nothing_lives_longer_that_is_learned_from_forgotten_or_kept_for_a
     await run_consolidation(memory, principal, None)
     after = [(await row(admin, "episodes", id))["expires_at"] for id in (forgotten, short)]
     assert after == before
+    await forget_memory(memory, principal, "episode", late)  # once it was extended
+    clock.advance(days=14)
+    await run_consolidation(memory, principal, None)
+    assert (await row(admin, "episodes", late))["expires_at"] < NOW + timedelta(days=7)
     assert (await row(admin, "episodes", learned))["expires_at"] == NOW + timedelta(days=7)
 
 
 async def test_what_will_expire_unread_is_counted(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:
+    assert await expiring_unread(memory, principal) == 0
+    memory = configured(memory, pending_ttl_days=0)  # else nothing that waits expires so soon
+
     async def unread() -> int:
         return await expiring_unread(memory, principal)
 

@@ -1,5 +1,6 @@
 """A clean-up does what its plan says, and no more, whoever else is about."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import NOW, Clock, Connection
+from memory_butler.config import ConsolidationConfig, MemoryModuleConfig
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.lifecycle import sweep
 from memory_butler.engine.lifecycle.cleanup import CleanupResult, clean_up, plan
@@ -69,6 +71,8 @@ async def test_a_plan_changes_nothing_and_is_what_the_clean_up_then_does(
 async def test_an_episode_that_expires_this_moment_has_not_expired_yet(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:
+    config = ConsolidationConfig(pending_ttl_days=0)  # else what waits is kept
+    memory = replace(memory, config=MemoryModuleConfig(consolidation=config))
     await store_episode(memory, principal, "tea", "general")
     clock.advance(days=7)
     assert await clean_up(memory, principal) == CleanupResult(0, 0, 1)

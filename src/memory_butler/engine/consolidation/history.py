@@ -1,19 +1,16 @@
 """Looking back at consolidation: its runs, what it gave up on, what it may never come to."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from uuid import UUID
 
 from memory_butler.domain.episodes import expires_at
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
+from memory_butler.engine.consolidation.pending import UNREAD_WINDOW, lives
 from memory_butler.engine.memory import Memory
 from memory_butler.store import consolidation, events, versions
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import transaction
-
-# Long enough before the end to do something about it.
-UNREAD_WINDOW = timedelta(hours=48)
 
 
 async def dead_letters(memory: Memory, principal: Principal, limit: int) -> list[Row]:
@@ -38,10 +35,15 @@ async def retry_dead_letters(
 
 
 async def expiring_unread(memory: Memory, principal: Principal) -> int:
-    """How many episodes expire within 48 hours without ever having been consolidated."""
+    """How many episodes expire within 48 hours without ever having been consolidated.
+
+    Those that will be extended do not.
+    """
     now = memory.clock()
     async with transaction(memory.pool, principal.tenant) as tx:
-        return await consolidation.expiring_unread(tx, now, now + UNREAD_WINDOW)
+        return await consolidation.expiring_unread(
+            tx, lives(memory.config), now, now + UNREAD_WINDOW
+        )
 
 
 async def past_runs(memory: Memory, principal: Principal, limit: int) -> list[Row]:

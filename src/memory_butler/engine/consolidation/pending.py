@@ -1,46 +1,37 @@
-"""What waits for consolidation: how much it is (CONG-07, C-62), and that it is kept."""
+"""What waits for consolidation: counting it (CONG-07, C-62) and keeping it."""
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime, timedelta
-from uuid import UUID
+from datetime import timedelta
+from typing import Final
 
+from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.memory import Memory
 from memory_butler.store import consolidation, versions
-from memory_butler.store.transaction import Transaction, transaction
+from memory_butler.store.consolidation import Lives
+from memory_butler.store.transaction import transaction
 
-# The last run before an episode would expire must not be missed by a machine that is off at night.
-_EXTENDED_BEFORE = timedelta(hours=48)
+# Long enough before the end to do something about it; a run may be missed, as by a machine that is
+# off at night.
+UNREAD_WINDOW: Final = timedelta(hours=48)
+
+
+def lives(config: MemoryModuleConfig) -> Lives:
+    """How long episodes live."""
+    days = config.episodes.default_ttl_days, config.consolidation.pending_ttl_days
+    return Lives(*(timedelta(days=one) for one in days))
 
 
 async def keep_waiting(memory: Memory, principal: Principal) -> None:
-    """Extend the life of episodes that still wait and expire soon, or have, but are not deleted.
-
-    Not of those that were forgotten, or kept for less than the usual time from the beginning.
-    """
-    now = memory.clock()
+    """Extend the life of episodes that still wait and expire soon, or have, but are not deleted."""
+    now, known = memory.clock(), lives(memory.config)
     async with transaction(memory.pool, principal.tenant) as tx:
-        ids = await _short_lived(memory, tx, now + _EXTENDED_BEFORE)
+        ids = await consolidation.kept_waiting_for_update(tx, known, now + UNREAD_WINDOW)
         if ids:
             await versions.keep(tx, "episode", ids, now)
-            await consolidation.extend(tx, ids, _ttl(memory))
-
-
-async def expired_that_wait(memory: Memory, principal: Principal) -> int:
-    """How many expired episodes `keep_waiting` would still keep."""
-    async with transaction(memory.pool, principal.tenant) as tx:
-        return len(await _short_lived(memory, tx, memory.clock()))
-
-
-async def _short_lived(memory: Memory, tx: Transaction, before: datetime) -> list[UUID]:
-    usual = timedelta(days=memory.config.episodes.default_ttl_days)
-    return await consolidation.short_lived(tx, _ttl(memory), before, usual)
-
-
-def _ttl(memory: Memory) -> timedelta:
-    return timedelta(days=memory.config.consolidation.pending_ttl_days or 0)
+            await consolidation.extend(tx, ids, known.waiting)
 
 
 async def pending(memory: Memory, principal: Principal) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """The jobs that run by themselves: what each does in one tenant (SCH-01, SCH-03)."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
@@ -10,7 +10,7 @@ import asyncpg
 from memory_butler.config import ScheduleConfig
 from memory_butler.domain.errors import Conflict
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.consolidation.pending import expired_that_wait, keep_waiting, pending
+from memory_butler.engine.consolidation.pending import pending
 from memory_butler.engine.consolidation.run import SCHEDULED, run_consolidation
 from memory_butler.engine.items import count_expired_items, expire_items
 from memory_butler.engine.lifecycle import cleanup, sweep
@@ -121,15 +121,12 @@ async def _plan_sweep(memory: Memory, principal: Principal) -> dict[str, Any]:
 
 
 async def _clean(memory: Memory, principal: Principal) -> dict[str, Any]:
-    await keep_waiting(memory, principal)
     cleaned = await cleanup.clean_up(memory, principal)
     return asdict(cleaned) | {"items_expired": await expire_items(memory, principal)}
 
 
 async def _plan_cleanup(memory: Memory, principal: Principal) -> dict[str, Any]:
     planned = await cleanup.plan(memory, principal)
-    kept = await expired_that_wait(memory, principal)
-    planned = replace(planned, expired=planned.expired - kept, remaining=planned.remaining + kept)
     return asdict(planned) | {"items_expired": await count_expired_items(memory, principal)}
 
 

@@ -6,8 +6,10 @@ from uuid import UUID
 
 from memory_butler.domain.cleanup import CleanupPlan, plan_cleanup
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.consolidation.pending import keep_waiting, lives
 from memory_butler.engine.memory import Memory
 from memory_butler.store import episodes, events, masking, receipts, served
+from memory_butler.store.consolidation import kept_waiting
 from memory_butler.store.transaction import transaction
 
 # Rows a transaction: long enough to be quick, short enough never to be in anyone's way.
@@ -25,11 +27,13 @@ class CleanupResult:
 
 async def plan(memory: Memory, principal: Principal, max_entries: int | None = None) -> CleanupPlan:
     """What a clean-up would delete now."""
+    now = memory.clock()
     async with transaction(memory.pool, principal.tenant) as tx:
-        counts = await episodes.cleanup_counts(tx, memory.clock())
+        counts = await episodes.cleanup_counts(tx, now)
+        kept = await kept_waiting(tx, lives(memory.config), now)
     return plan_cleanup(
         total=counts.expired + counts.unexpired,
-        expired=counts.expired,
+        expired=counts.expired - kept,
         consolidated=counts.evictable,
         max_entries=_cap(memory, max_entries),
     )
@@ -40,12 +44,15 @@ async def clean_up(
 ) -> CleanupResult:
     """Delete what is expired, then the oldest consolidated episodes over the cap (C-59, C-60).
 
+    Before, what waits for consolidation is kept for longer (C-507).
+
     Interrupted, it has deleted whole batches, each with its event; the next run goes on.
 
     Raises:
         Conflict: the clock was set by more than a day since the server started.
     """
     memory.refuse_after_jump()
+    await keep_waiting(memory, principal)
     now = memory.clock()
     planned = await plan(memory, principal, max_entries)
     expired = 0

@@ -118,6 +118,7 @@ CREATE TABLE facts (
 
 CREATE INDEX idx_facts_scope_validity ON facts (scope, validity) WHERE validity = 'active';
 CREATE INDEX idx_facts_subject ON facts (subject, predicate);
+CREATE INDEX idx_facts_subject_key ON facts (tenant_id, subject_key);
 CREATE INDEX idx_facts_tags ON facts USING gin (tags);
 CREATE INDEX idx_facts_known ON facts (tenant_id, created_at, retired_at);
 -- Deleting an episode must find the facts that name it without reading every fact.
