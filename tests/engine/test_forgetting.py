@@ -28,6 +28,7 @@ async def test_after_two_months_the_name_is_known_and_the_lunch_forgotten(
     assert [hit.row["id"] for hit in recalled] == [name]
     assert await search(memory, principal, "lunch", types=["episode"]) == []
     await sweep.run(memory, principal)
+    clock.advance(days=31)  # an episode that nothing was learned from waits for 90
     await cleanup.clean_up(memory, principal)
     # The fact left retrieval but stays for the record; the episode is gone for good.
     kept = await get_memory(memory, principal, "fact", lunch)

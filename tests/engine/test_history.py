@@ -180,7 +180,7 @@ async def test_deleted_episodes_are_told_of(
 ) -> None:
     id = await store_episode(memory, principal, "We drank jasmine tea", "general")
     then = clock.now
-    clock.advance(days=30)
+    clock.advance(days=91)
     await cleanup.clean_up(memory, principal)
     assert await count(admin, "episodes") == 0
     past = memory.at(then)
@@ -439,6 +439,7 @@ async def test_episodes_run_out_of_time_between_two_moments(
     assert (await _compared(memory, principal, start))["forgotten"] == {
         ("We drank tea", None, ("expired",))
     }
+    clock.advance(days=81)  # what waits for consolidation is kept for 90
     await cleanup.clean_up(memory, principal)
     assert (await compare(memory, principal, start, None, limit=50)).deleted == 1
 

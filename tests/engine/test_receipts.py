@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from conftest import Clock, Connection
-from memory_butler.config import MemoryModuleConfig
+from memory_butler.config import ConsolidationConfig, MemoryModuleConfig
 from memory_butler.domain.context import ContextLayout
 from memory_butler.domain.errors import Conflict, NotFound
 from memory_butler.domain.principals import Principal
@@ -128,7 +128,10 @@ async def test_what_is_gone_cannot_be_made_again_and_is_named(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:
     quotas = ContextQuotas(facts=0.5, rules=0.2, episodes=0.3)
-    config = MemoryModuleConfig(retrieval=RetrievalConfig(context_quotas=quotas))
+    config = MemoryModuleConfig(
+        retrieval=RetrievalConfig(context_quotas=quotas),
+        consolidation=ConsolidationConfig(pending_ttl_days=0),
+    )
     memory = replace(memory, config=config)
     id = await store_episode(memory, principal, "We drank jasmine tea", "general")
     block = await build_context(memory, principal, "jasmine tea", "general")
