@@ -120,7 +120,8 @@ class LiveEvents:
             return await events.newest(tx, self._memory.clock())
 
     async def missed(self, principal: Principal, after: UUID) -> AsyncIterator[list[Row]]:
-        """What has happened since an event, the oldest first, in parts; none if it is unknown.
+        """What has happened since an event, the oldest first, in parts; none if it is unknown
+        or, by a clock that was ahead, of the future.
 
         Those of the half minute before are among them: an event may come twice, and its id tells.
 
@@ -129,13 +130,14 @@ class LiveEvents:
         """
         async with self._reading(principal.tenant) as tx:
             moment = await events.moment_of(tx, after)
-        if moment is None:
+        until = self._memory.clock() + _OVERLAP
+        if moment is None or moment > until:
             return
         last = (moment - _OVERLAP, UUID(int=0))
         part: list[Row] | None = None
         while part is None or len(part) == MAX_EVENTS:
             async with self._reading(principal.tenant) as tx:
-                part = await events.after(tx, *last, MAX_EVENTS)
+                part = await events.after(tx, *last, until, MAX_EVENTS)
             if part:
                 last = (part[-1]["created_at"], part[-1]["id"])
             yield [row for row in part if row["id"] != after]

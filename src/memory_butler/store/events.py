@@ -92,9 +92,11 @@ async def unseen(
     return rows(await tx.fetch(SQL["unseen"], since, until, seen, limit))
 
 
-async def after(tx: Transaction, moment: datetime, id: UUID, limit: int) -> list[Row]:
-    """The first events after this place in the log."""
-    return rows(await tx.fetch(SQL["after"], moment, id, limit))
+async def after(
+    tx: Transaction, moment: datetime, id: UUID, until: datetime, limit: int
+) -> list[Row]:
+    """The first events after this place in the log, up to `until`."""
+    return rows(await tx.fetch(SQL["after"], moment, id, until, limit))
 
 
 async def newest(tx: Transaction, now: datetime) -> UUID | None:

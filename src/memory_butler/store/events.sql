@@ -72,7 +72,8 @@ ORDER BY created_at DESC, id DESC LIMIT 1
 
 -- name: after
 SELECT id, event_type, actor, payload, created_at FROM memory_events
-WHERE tenant_id = $1 AND (created_at, id) > ($2, $3) ORDER BY created_at, id LIMIT $4
+WHERE tenant_id = $1 AND (created_at, id) > ($2, $3) AND created_at <= $4
+ORDER BY created_at, id LIMIT $5
 
 -- name: moment
 SELECT created_at FROM memory_events WHERE tenant_id = $1 AND id = $2

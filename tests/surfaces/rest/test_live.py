@@ -133,8 +133,17 @@ async def test_the_place_to_come_back_to_is_no_event_of_the_future(
     listening = LiveEvents(memory)
     await store_rule(memory, principal, "Before")
     place = await listening.newest(principal)
+    assert place is not None
     await _record(memory, principal, clock.now + timedelta(hours=1))
     assert await listening.newest(principal) == place
+    assert [part async for part in listening.missed(principal, place)] == [[]]
+    clock.now += timedelta(hours=1)
+    ahead = await listening.newest(principal)
+    assert ahead is not None
+    assert ahead != place
+    clock.now -= timedelta(hours=1)
+    # Told while the clock was ahead: since when something is missed is not known.
+    assert [part async for part in listening.missed(principal, ahead)] == []
 
 
 async def test_an_event_of_the_future_is_told_when_its_time_comes(
