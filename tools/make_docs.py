@@ -470,7 +470,8 @@ curl -s $rules/$id -X PUT -H "If-Match: $etag" --json '{"content": "Write long l
 **Live events.** `GET /api/memory/events/stream` tells what happens as server-sent events. After a
 break a client sends the `Last-Event-ID` that it saw, and is told all that it missed; an event may
 come twice then. A new stream begins with an id that has no data: what to come back with where
-nothing has happened yet. A stream ends after five minutes, and browsers come back by themselves.
+nothing has happened yet. So does one whose `Last-Event-ID` is unknown, as after a restore: what was
+missed cannot be told. A stream ends after five minutes, and browsers come back by themselves.
 
 <!-- The tests run these lines. -->
 ```sh

@@ -350,7 +350,18 @@ async def test_an_answer_that_breaks_off() -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("said", ["{}", "[]", "null", '"hello"', '{"result": {}}', '{"result": 1}'])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "{}",
+        "[]",
+        "null",
+        '"hello"',
+        '{"result": {}}',
+        '{"result": 1}',
+        '{"result": {"isError": true, "content": []}}',
+    ],
+)
 async def test_an_answer_of_another_program(said: str) -> None:
     async def other(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

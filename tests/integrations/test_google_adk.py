@@ -1,6 +1,7 @@
 """The memory service of Google's ADK, with its own runner and tools; the model's turns are written
 by hand."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -163,6 +164,16 @@ async def test_what_memory_cannot_store_now_is_stored_with_the_next_time(
         at[0] = back
         await service.add_session_to_memory(session(*events))
     assert await admin.fetchval("SELECT count(*) FROM episodes") == 1
+
+
+def test_a_client_of_another_event_loop_does_not_end_the_agent(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    client = MemoryClient.connect("http://127.0.0.1:9")  # where nobody answers
+    service = MemoryService(lambda _: client)
+    for _ in range(2):  # as `Runner.run` does
+        asyncio.run(service.add_session_to_memory(session(event("user", "Ana keeps bees"))))
+    assert "another process or event loop" in caplog.text
 
 
 async def test_an_event_that_memory_refuses_keeps_out_nothing_else(

@@ -16,8 +16,14 @@ import pytest
 from conftest import Connection
 from engine.importers import exports
 from integrations.test_hooks import NOWHERE, Session, session  # noqa: F401 -- a fixture
+from memory_butler.client import MemoryClient
 from memory_butler.config import Settings
-from memory_butler.domain.errors import ConfigurationError, InvalidInput, PermissionDenied
+from memory_butler.domain.errors import (
+    ConfigurationError,
+    InvalidInput,
+    PermissionDenied,
+    Unavailable,
+)
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.erasure.erasing import erase
@@ -279,3 +285,14 @@ async def test_another_tenant_opens_nothing_and_a_seal_gives_no_trust(
         assert "canary" not in answer.text
     rows = await admin.fetch("SELECT tenant_id, content, trust FROM episodes")
     assert [tuple(row) for row in rows] == [("default", "Ana moved", 1)]
+
+
+async def test_a_letter_that_is_not_stored_is_an_error_to_a_program(
+    place: Place, tmp_path: Path, admin: Connection
+) -> None:
+    runtime = await place.served.memory.pool.fetchval("SELECT current_user")
+    await admin.execute(f'REVOKE INSERT ON memory_events FROM "{runtime}"')
+    letter = _sealed(place.ring, "default", {"content": "Ana moved", "butler": "x"}, tmp_path)
+    async with MemoryClient.connect(place.served.url) as client:
+        with pytest.raises(Unavailable, match="the database refused"):
+            await client.episode_deliver(letter)

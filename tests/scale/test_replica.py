@@ -14,6 +14,7 @@ from memory_butler.domain.errors import ConfigurationError
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.facts import look_at_fact
 from memory_butler.engine.context import build_context
+from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_fact
@@ -136,6 +137,28 @@ async def test_the_writer_reads_what_the_standby_has_not_replayed(
         assert await contents(second, ours, "the city") == []
     await replayed(first, ours, "the city", "Lives in Porto")
     await replayed(second, ours, "the city", "Lives in Porto")
+
+
+async def test_live_events_are_read_from_the_primary(pair: tuple[Pair, str], opened: Open) -> None:
+    """What a look on the primary has seen, a standby that is behind would not tell."""
+    who = Principal("listener")
+    writer, listens = await opened(), await opened()
+    await store_fact(writer, who, "user", "pet", "Has a dog")
+    live = LiveEvents(listens)
+    first = await live.newest(who)
+    assert first is not None
+    await replayed(listens, who, "the pet", "Has a dog")
+    async with behind(pair[0]):
+        await store_fact(writer, who, "user", "city", "Lives in Porto")
+        async with live.listening(who) as listener:
+            place = await live.newest(who)
+            missed = [row["id"] async for part in live.missed(who, first) for row in part]
+            await store_fact(writer, who, "user", "job", "Is a joiner")
+            told = await asyncio.wait_for(listener.next_event(), 10)
+    live.close()
+    assert missed == [place]
+    assert told is not None
+    assert told["id"] not in (first, place)
 
 
 async def replayed(memory: Memory, who: Principal, topic: str, content: str) -> None:

@@ -306,7 +306,7 @@ def _answer(endpoint: Endpoint[Any], response: "httpx2.Response") -> Any:
             # What lets a model go on without memory: nothing was stored.
             raise Unavailable(answer["error"])
         return answer
-    except (KeyError, TypeError, AttributeError):
+    except (LookupError, TypeError, AttributeError):
         raise Unavailable(
             f"the server's answer is no result of {endpoint.name}: is the address right?"
         ) from None

@@ -1,12 +1,13 @@
 """What happens in memory, told to those who listen, as it happens.
 
 One task asks the database once a second for each tenant that somebody listens to, however many
-listen. Asking is preferred to NOTIFY, which would make all writers commit one after the other.
+listen. Asking is preferred to NOTIFY, which would make all writers commit one after the other. It
+asks the primary: of what was seen there, a standby that is behind would tell nobody later.
 """
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
@@ -18,6 +19,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.logs import get_logger
 from memory_butler.store import events
 from memory_butler.store.rows import Row
+from memory_butler.store.transaction import Transaction
 
 log = get_logger()
 
@@ -28,7 +30,7 @@ POLL_SECONDS: Final = 1.0
 # At most so many events in one answer of the database, and twice as many in a listener's queue.
 MAX_EVENTS: Final = 1000
 # An event has the moment at which its transaction looked at the clock, and is seen when that
-# commits: so far back is looked for what came late.
+# commits: so far back is looked for what came late, and so far ahead, as clocks differ.
 _OVERLAP: Final = timedelta(seconds=30)
 
 
@@ -114,26 +116,28 @@ class LiveEvents:
 
     async def newest(self, principal: Principal) -> UUID | None:
         """The newest event of the caller's tenant, if there is one."""
-        async with self._memory.reading(principal.tenant) as tx:
-            return await events.newest(tx)
+        async with self._reading(principal.tenant) as tx:
+            return await events.newest(tx, self._memory.clock())
 
     async def missed(self, principal: Principal, after: UUID) -> AsyncIterator[list[Row]]:
-        """What has happened since an event, the oldest first, in parts; nothing if it is unknown.
+        """What has happened since an event, the oldest first, in parts; none if it is unknown
+        or, by a clock that was ahead, of the future.
 
         Those of the half minute before are among them: an event may come twice, and its id tells.
 
         Raises:
             Unavailable: the database is away.
         """
-        async with self._memory.reading(principal.tenant) as tx:
+        async with self._reading(principal.tenant) as tx:
             moment = await events.moment_of(tx, after)
-        if moment is None:
+        until = self._memory.clock() + _OVERLAP
+        if moment is None or moment > until:
             return
         last = (moment - _OVERLAP, UUID(int=0))
         part: list[Row] | None = None
         while part is None or len(part) == MAX_EVENTS:
-            async with self._memory.reading(principal.tenant) as tx:
-                part = await events.after(tx, *last, MAX_EVENTS)
+            async with self._reading(principal.tenant) as tx:
+                part = await events.after(tx, *last, until, MAX_EVENTS)
             if part:
                 last = (part[-1]["created_at"], part[-1]["id"])
             yield [row for row in part if row["id"] != after]
@@ -145,6 +149,9 @@ class LiveEvents:
             listener.end()
         if self._polling is not None:
             self._polling.cancel()
+
+    def _reading(self, tenant: str) -> AbstractAsyncContextManager[Transaction]:
+        return self._memory.reading(tenant, on_primary=True)
 
     async def _poll(self) -> None:
         while self._listeners:
@@ -166,12 +173,13 @@ class LiveEvents:
 
     async def _news(self, tenant: str, look: _Look) -> AsyncIterator[list[Row]]:
         """What has come since the last look, however long ago that was, in parts."""
-        since = self._memory.clock() - _OVERLAP
+        now = self._memory.clock()
+        since, until = now - _OVERLAP, now + _OVERLAP
         part: list[Row] | None = None
         while part is None or len(part) == MAX_EVENTS:
-            async with self._memory.reading(tenant) as tx:
-                part = await events.unseen(tx, look.since, list(look.seen), MAX_EVENTS)
+            async with self._reading(tenant) as tx:
+                part = await events.unseen(tx, look.since, until, list(look.seen), MAX_EVENTS)
             look.seen |= {row["id"]: row["created_at"] for row in part}
             yield part
         look.since = since
-        look.seen = {id: moment for id, moment in look.seen.items() if moment >= since}
+        look.seen = {id: moment for id, moment in look.seen.items() if since <= moment <= until}

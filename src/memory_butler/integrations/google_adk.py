@@ -91,7 +91,7 @@ class MemoryService(BaseMemoryService):
                     | ({} if by_user else {_AUTHOR: event.author}),
                     episode_id=id,
                 )
-            except Unavailable as error:
+            except (Unavailable, RuntimeError) as error:  # or a client of another event loop
                 _log.warning("the session is not stored as a whole: %s", error)
                 return
             except InvalidInput as error:

@@ -85,19 +85,23 @@ async def undone(tx: Transaction, ids: Sequence[UUID]) -> set[UUID]:
     return {row["id"] for row in await tx.fetch(SQL["undone"], ids)} if ids else set()
 
 
-async def unseen(tx: Transaction, since: datetime, seen: Sequence[UUID], limit: int) -> list[Row]:
-    """The first events that happened not before `since`, without those that were seen."""
-    return rows(await tx.fetch(SQL["unseen"], since, seen, limit))
+async def unseen(
+    tx: Transaction, since: datetime, until: datetime, seen: Sequence[UUID], limit: int
+) -> list[Row]:
+    """The first events from `since` to `until`, both included, without those that were seen."""
+    return rows(await tx.fetch(SQL["unseen"], since, until, seen, limit))
 
 
-async def after(tx: Transaction, moment: datetime, id: UUID, limit: int) -> list[Row]:
-    """The first events after this place in the log."""
-    return rows(await tx.fetch(SQL["after"], moment, id, limit))
+async def after(
+    tx: Transaction, moment: datetime, id: UUID, until: datetime, limit: int
+) -> list[Row]:
+    """The first events after this place in the log, up to `until`."""
+    return rows(await tx.fetch(SQL["after"], moment, id, until, limit))
 
 
-async def newest(tx: Transaction) -> UUID | None:
-    """The newest event; None if there is none."""
-    id: UUID | None = await tx.fetchval(SQL["newest"])
+async def newest(tx: Transaction, now: datetime) -> UUID | None:
+    """The newest event until now; a later one is of a clock that was ahead. None: there is none."""
+    id: UUID | None = await tx.fetchval(SQL["newest"], now)
     return id
 
 

@@ -63,14 +63,17 @@ WHERE e.tenant_id = $1 AND e.id = ANY($2)
 -- name: unseen
 -- What commits late is older than what was seen, and so is looked for by id.
 SELECT id, event_type, actor, payload, created_at FROM memory_events
-WHERE tenant_id = $1 AND created_at >= $2 AND id <> ALL($3) ORDER BY created_at, id LIMIT $4
+WHERE tenant_id = $1 AND created_at BETWEEN $2 AND $3 AND id <> ALL($4)
+ORDER BY created_at, id LIMIT $5
 
 -- name: newest
-SELECT id FROM memory_events WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1
+SELECT id FROM memory_events WHERE tenant_id = $1 AND created_at <= $2
+ORDER BY created_at DESC, id DESC LIMIT 1
 
 -- name: after
 SELECT id, event_type, actor, payload, created_at FROM memory_events
-WHERE tenant_id = $1 AND (created_at, id) > ($2, $3) ORDER BY created_at, id LIMIT $4
+WHERE tenant_id = $1 AND (created_at, id) > ($2, $3) AND created_at <= $4
+ORDER BY created_at, id LIMIT $5
 
 -- name: moment
 SELECT created_at FROM memory_events WHERE tenant_id = $1 AND id = $2

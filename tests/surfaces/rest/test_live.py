@@ -3,8 +3,9 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -111,6 +112,59 @@ async def test_who_heard_nothing_yet_has_a_place_to_come_back_to(
         async with rest.stream("GET", STREAM, headers={"last-event-id": place}) as answer:
             told = await _next(_messages(answer))
     assert told["payload"]["memory_id"] == missed.json()["id"]
+
+
+async def test_who_comes_back_with_an_unknown_id_gets_a_place_to_come_back_to(
+    served: Served, principal: Principal
+) -> None:
+    await store_rule(served.memory, principal, "Restored")
+    unknown = {"last-event-id": str(uuid4())}
+    async with served.rest() as rest:
+        (newest,) = (await rest.get("/api/memory/events")).json()["items"]
+        async with rest.stream("GET", STREAM, headers=unknown) as answer:
+            lines = answer.aiter_lines()
+            first = [await asyncio.wait_for(anext(lines), 10) for _ in range(5)]
+    assert first[3:] == [f"id: {newest['id']}", ""]
+
+
+async def test_the_place_to_come_back_to_is_no_event_of_the_future(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    listening = LiveEvents(memory)
+    await store_rule(memory, principal, "Before")
+    place = await listening.newest(principal)
+    assert place is not None
+    await _record(memory, principal, clock.now + timedelta(hours=1))
+    assert await listening.newest(principal) == place
+    assert [part async for part in listening.missed(principal, place)] == [[]]
+    clock.now += timedelta(hours=1)
+    ahead = await listening.newest(principal)
+    assert ahead is not None
+    assert ahead != place
+    clock.now -= timedelta(hours=1)
+    # Told while the clock was ahead: since when something is missed is not known.
+    assert [part async for part in listening.missed(principal, ahead)] == []
+
+
+async def test_an_event_of_the_future_is_told_when_its_time_comes(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    # A clock that was ahead: until then it would be asked for again each second.
+    listening = LiveEvents(memory)
+    async with listening.listening(principal) as listener:
+        await _record(memory, principal, clock.now + timedelta(hours=1))
+        await store_rule(memory, principal, "Now")
+        told = [await asyncio.wait_for(listener.next_event(), 10)]
+        assert listener.queue.empty()
+        clock.now += timedelta(hours=1)
+        told.append(await asyncio.wait_for(listener.next_event(), 10))
+    listening.close()
+    assert [one and one["event_type"] for one in told] == ["rule_created", "decay_sweep_completed"]
+
+
+async def _record(memory: Memory, principal: Principal, when: datetime) -> None:
+    async with transaction(memory.pool, principal.tenant) as tx:
+        await events.record(tx, None, [("decay_sweep_completed", {})], when)
 
 
 async def test_a_burst_that_is_not_read_at_once_is_told_whole(

@@ -40,7 +40,8 @@ def add_stream(app: FastAPI, live: LiveEvents) -> None:
             "15 seconds keeps the connection; after five minutes it ends, and a client comes back "
             "with `Last-Event-ID`, as browsers do by themselves, and is told all that it missed. "
             "An event may come twice then. A new stream begins with an id that has no data: what "
-            "to come back with where nothing has happened yet."
+            "to come back with where nothing has happened yet. So does one whose `Last-Event-ID` "
+            "is unknown, as after a restore: what was missed cannot be told."
         ),
         operation_id="events_stream",
         tags=["events"],
@@ -79,17 +80,18 @@ def server_sent(messages: AsyncIterator[str]) -> StreamingResponse:
 async def _begins(
     live: LiveEvents, principal: Principal, after: UUID | None, still: Still
 ) -> AsyncIterator[str]:
-    """What was missed since `after`, or without it the place to come back to."""
-    if after is None:
-        if (place := await live.newest(principal)) is not None:
-            # Without data it is no message, but browsers come back with it.
-            yield f"id: {place}\n\n"
-        return
-    async for part in live.missed(principal, after):
-        if not await still():
-            return
-        for row in part:
-            yield _message(row)
+    """What was missed since `after`; where that is none or unknown, the place to come back to."""
+    is_known = False
+    if after is not None:
+        async for part in live.missed(principal, after):
+            is_known = True
+            if not await still():
+                return
+            for row in part:
+                yield _message(row)
+    if not is_known and (place := await live.newest(principal)) is not None:
+        # Without data it is no message, but browsers come back with it.
+        yield f"id: {place}\n\n"
 
 
 async def _stream(
