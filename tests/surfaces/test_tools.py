@@ -337,7 +337,7 @@ async def test_figures_dry_run_and_clean_up(client: Client, clock: Clock) -> Non
     dry = await client.call("memory_run_consolidation")
     assert (dry["status"], dry["episodes"]) == ("dry_run", 3)
     assert dry["groups"] == {"cook": 2, "home": 1}
-    clock.advance(days=8)
+    clock.advance(days=91)
     cleaned = await client.call("memory_run_episode_cleanup")
     assert cleaned == {"expired_deleted": 3, "capacity_deleted": 0, "remaining": 0}
 
