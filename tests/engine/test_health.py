@@ -17,6 +17,7 @@ from memory_butler.backup.making import back_up
 from memory_butler.config import Settings
 from memory_butler.domain.errors import Conflict, IntegrityViolation
 from memory_butler.domain.principals import Principal
+from memory_butler.engine import diagnosis
 from memory_butler.engine.diagnosis import Finding, diagnose
 from memory_butler.engine.health import check
 from memory_butler.engine.memory import Memory
@@ -200,7 +201,12 @@ def _damage(file: Path, at: int) -> None:
 
 
 async def test_a_model_that_does_not_answer_is_told_of_every_tenant(
-    memory: Memory, clock: Clock, admin: Connection, database: Database, tmp_path: Path
+    memory: Memory,
+    clock: Clock,
+    admin: Connection,
+    database: Database,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A week of it, and the oldest episodes expire: nobody may learn of it by their absence."""
     settings = Settings(dsn=SecretStr(database.runtime_dsn), data_dir=tmp_path)
@@ -215,6 +221,10 @@ async def test_a_model_that_does_not_answer_is_told_of_every_tenant(
     await admin.execute("UPDATE episodes SET expires_at = now() + interval '1 day'")
     found = await told()
     assert found["episodes"].said.startswith("1 expire")
+    assert "tenants" not in found["episodes"].said
+    with monkeypatch.context() as patch:
+        patch.setattr(diagnosis, "_MAX_TENANTS", 1)
+        assert (await told())["episodes"].said.endswith(", of the first 1 tenants")
     assert found["learning"].state == "warning"
     assert "failed for ana: openai:mini cannot be reached" in found["learning"].said
     clock.advance(seconds=60)
