@@ -22,6 +22,7 @@ from memory_butler.engine.diagnosis import Finding, diagnose
 from memory_butler.engine.health import check
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import ModelUnreachable
+from memory_butler.journal import snapshots
 from memory_butler.journal.file import JournalFile
 from memory_butler.store import dump, embedded, schema
 from memory_butler.store.transaction import connected, describe, open_pool
@@ -258,3 +259,5 @@ def test_one_damaged_journal_is_told_by_name(tmp_path: Path) -> None:
     assert found.state == "failed"
     assert "mira.sqlite" in found.said
     assert "noor" not in found.said
+    with pytest.raises(IntegrityViolation, match=r"the journal ana/mira.sqlite is damaged \(.*\)$"):
+        snapshots.check(damaged)
