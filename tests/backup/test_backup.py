@@ -42,7 +42,7 @@ from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_fact
 from memory_butler.engine.tokens import Authenticator, create_token, revoke_token
 from memory_butler.journal.file import journal_path
-from memory_butler.store import dump, schema
+from memory_butler.store import dump, loading, schema
 from memory_butler.store.transaction import connected, open_pool
 from memory_butler.vault import keyring
 
@@ -191,6 +191,13 @@ async def test_a_server_that_runs_is_in_the_way(installation: Installation, tmp_
             await _restore(memory, settings, made.path, admin, replacing=True)
     assert not await dump.is_empty(admin)
     assert await _scratch_databases(admin) == 0
+
+
+async def _ended_process() -> int:
+    """The id of a process that is gone."""
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await process.wait()
+    return process.pid
 
 
 async def _scratch_databases(admin: str) -> int:
@@ -352,8 +359,8 @@ async def test_the_next_backup_removes_the_database_that_a_killed_one_left(
 @pytest.mark.parametrize(
     ("harm", "told"),
     [
-        (lambda path: os.truncate(path, 5000), "ana/mira.sqlite is damaged"),
-        (lambda path: path.write_bytes(b"x" * 9000), "ana/mira.sqlite is damaged"),
+        (lambda path: os.truncate(path, 5000), "ana/mira.sqlite is damaged.*move .* away"),
+        (lambda path: path.write_bytes(b"x" * 9000), "ana/mira.sqlite is damaged.*move .* away"),
     ],
     ids=["cut off", "overwritten"],
 )
@@ -372,6 +379,59 @@ async def test_a_damaged_journal_is_named(
     with pytest.raises(IntegrityViolation, match=told):
         await _backed_up(settings, tmp_path / "one.tar", admin)
     assert left_in(tmp_path) == ["data"]
+
+
+async def test_a_database_that_another_host_loads_stays(
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its process runs elsewhere, and between two steps of the load nothing is connected."""
+    settings, memory, admin = installation
+    await fill(memory)
+    elsewhere = await _ended_process()
+    load = loading._restore
+
+    async def loading_elsewhere(*given: Any) -> None:
+        await load(*given)
+        name = schema.database_of(admin)
+        assert await leftovers.remove_unfinished(settings.data_dir, admin, name) == ()
+
+    monkeypatch.setattr(loading, "_restore", loading_elsewhere)
+    monkeypatch.setattr(os, "getpid", lambda: elsewhere)
+    assert (await _backed_up(settings, tmp_path / "one.tar", admin)).checked
+    assert await _scratch_databases(admin) == 0
+
+
+async def test_a_database_of_another_login_is_left_and_logged(
+    installation: Installation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings, _, admin = installation
+    name, login = schema.database_of(admin), runtime(settings)
+    left = f"{name}_loading_{await _ended_process()}"
+    async with connected(admin) as connection:
+        await connection.execute(f"CREATE DATABASE {left}")
+        await connection.execute(f"REVOKE CONNECT ON DATABASE {left} FROM PUBLIC")
+        try:
+            assert await leftovers.remove_unfinished(settings.data_dir, login, name) == ()
+            assert f"could not remove {left}" in capsys.readouterr().err
+            with pytest.raises(Conflict, match="permission denied"):
+                await dump.databases(dump.with_database(login, left))
+            assert await _scratch_databases(admin) == 1
+        finally:
+            await connection.execute(f"DROP DATABASE {left}")
+
+
+async def test_a_backup_leaves_a_folder_that_another_host_may_be_using(
+    installation: Installation, tmp_path: Path
+) -> None:
+    settings, _, admin = installation
+    ended = await _ended_process()
+    old, new = (settings.data_dir / f".restoring-{ended}-{one}" for one in ("old", "new"))
+    for folder, hours in ((old, 25), (new, 23)):
+        folder.mkdir()
+        changed = NOW.timestamp() - hours * 3600
+        os.utime(folder, (changed, changed))
+    await _backed_up(settings, tmp_path / "one.tar", admin)
+    assert (old.exists(), new.exists()) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -482,14 +542,13 @@ async def test_what_a_restore_left_that_was_cut_off_is_seen_and_removed(
 ) -> None:
     settings, memory, admin = installation
     name = schema.database_of(admin)
-    ended = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
-    await ended.wait()
+    ended = await _ended_process()
     maintenance = await asyncpg.connect(dump.with_database(admin, "postgres"))
-    left, in_use = f"{name}_loading_{ended.pid}", f"{name}_loading_{os.getppid()}"
+    left, in_use = f"{name}_loading_{ended}", f"{name}_loading_{os.getppid()}"
     kept = f"{name}_before_20260101_000000"
     for one in (left, in_use, kept):
         await maintenance.execute(f"CREATE DATABASE {one}")
-    folder = settings.data_dir / f".restoring-{ended.pid}-abc"
+    folder = settings.data_dir / f".restoring-{ended}-abc"
     older = settings.data_dir / ".restoring-k2x9"  # as versions before named it
     for made in (folder, older, settings.data_dir / f".restoring-{os.getppid()}-def"):
         made.mkdir()

@@ -17,10 +17,12 @@ from memory_butler.backup.making import back_up
 from memory_butler.config import Settings
 from memory_butler.domain.errors import Conflict, IntegrityViolation
 from memory_butler.domain.principals import Principal
+from memory_butler.engine import diagnosis
 from memory_butler.engine.diagnosis import Finding, diagnose
 from memory_butler.engine.health import check
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.language_models.port import ModelUnreachable
+from memory_butler.journal import snapshots
 from memory_butler.journal.file import JournalFile
 from memory_butler.store import dump, embedded, schema
 from memory_butler.store.transaction import connected, describe, open_pool
@@ -200,7 +202,12 @@ def _damage(file: Path, at: int) -> None:
 
 
 async def test_a_model_that_does_not_answer_is_told_of_every_tenant(
-    memory: Memory, clock: Clock, admin: Connection, database: Database, tmp_path: Path
+    memory: Memory,
+    clock: Clock,
+    admin: Connection,
+    database: Database,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A week of it, and the oldest episodes expire: nobody may learn of it by their absence."""
     settings = Settings(dsn=SecretStr(database.runtime_dsn), data_dir=tmp_path)
@@ -215,6 +222,10 @@ async def test_a_model_that_does_not_answer_is_told_of_every_tenant(
     await admin.execute("UPDATE episodes SET expires_at = now() + interval '1 day'")
     found = await told()
     assert found["episodes"].said.startswith("1 expire")
+    assert "tenants" not in found["episodes"].said
+    with monkeypatch.context() as patch:
+        patch.setattr(diagnosis, "_MAX_TENANTS", 1)
+        assert (await told())["episodes"].said.endswith(", of the first 1 tenants")
     assert found["learning"].state == "warning"
     assert "failed for ana: openai:mini cannot be reached" in found["learning"].said
     clock.advance(seconds=60)
@@ -248,3 +259,5 @@ def test_one_damaged_journal_is_told_by_name(tmp_path: Path) -> None:
     assert found.state == "failed"
     assert "mira.sqlite" in found.said
     assert "noor" not in found.said
+    with pytest.raises(IntegrityViolation, match=r"the journal ana/mira.sqlite is damaged \(.*\)$"):
+        snapshots.check(damaged)

@@ -656,7 +656,10 @@ async def test_erasing_removes_what_a_restore_left_and_names_what_it_keeps(
     (tmp_path / "journal-before-20260101-000000").mkdir()
     maintenance = await asyncpg.connect(dump.with_database(database.admin_dsn, "postgres"))
     before = f"{name}_before_20260101_000000"
-    await maintenance.execute(f"CREATE DATABASE {before}")
+    in_use = f"{name}_loading_999999999"
+    for one in (before, in_use):
+        await maintenance.execute(f"CREATE DATABASE {one}")
+    await maintenance.fetchval(dump.LOCK_LOADING, in_use)
     try:
         rule = await store_rule(kept, principal, MARKER)
         done = await erase(
@@ -669,6 +672,8 @@ async def test_erasing_removes_what_a_restore_left_and_names_what_it_keeps(
             before,
             "journal-before-20260101-000000",
         ]
+        assert any(one.endswith(in_use) for one in done.certificate["cannot_reach"])
     finally:
-        await maintenance.execute(f"DROP DATABASE {before}")
+        for one in (before, in_use):
+            await maintenance.execute(f"DROP DATABASE {one}")
         await maintenance.close()

@@ -4,8 +4,9 @@ import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 from memory_butler import __version__
 from memory_butler.backup import sealing
@@ -31,6 +32,9 @@ from memory_butler.vault import keyring
 from memory_butler.vault.keyring import Keyring
 
 Tell = Callable[[str], None]
+
+# A folder this old is no longer that of another host's backup or restore.
+_LEFT_FOR: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,10 @@ async def back_up(
     async with open_database(settings) as database:
         admin = admin_dsn or database.admin_dsn or database.runtime_dsn
         # Each is a copy of everything, which no erasure reaches; a server may run for a year.
-        for one in await remove_unfinished(settings.data_dir, admin, database_of(admin)):
+        left_before = (now - _LEFT_FOR).timestamp()
+        for one in await remove_unfinished(
+            settings.data_dir, admin, database_of(admin), before=left_before
+        ):
             tell(f"removed {one}, which a killed backup or restore had left")
         making = _Making(target, admin, settings.data_dir, now, check, tell)
         manifest = await (making.plain() if keys is None else making.sealed(keys))

@@ -211,7 +211,9 @@ async def _unread(dsn: str, known: Lives) -> list[Finding]:
     expiring = 0
     failing: list[tuple[datetime, str, str]] = []
     async with await open_pool(dsn, max_size=1) as pool:
-        for tenant in await jobs.tenants_with_work(pool, "cleanup", now, most=_MAX_TENANTS):
+        tenants = await jobs.tenants_with_work(pool, "cleanup", now, most=_MAX_TENANTS)
+        among = f", of the first {_MAX_TENANTS} tenants" if len(tenants) == _MAX_TENANTS else ""
+        for tenant in tenants:
             async with transaction(pool, tenant) as tx:
                 expiring += await expiring_unread(tx, known, now, now + UNREAD_WINDOW)
                 # Not one that a clock which was ahead has left in the future.
@@ -219,9 +221,10 @@ async def _unread(dsn: str, known: Lives) -> list[Finding]:
             if past and past[0]["status"] in ("failed", "retrying"):
                 why = "; ".join(past[0]["errors"])
                 failing.append((past[0]["started_at"], tenant, why))
-    findings = [Finding("episodes", "ok", "none expires within 48 hours without being read")]
+    said = f"none expires within 48 hours without being read{among}"
+    findings = [Finding("episodes", "ok", said)]
     if expiring:
-        said = f"{expiring} expire within 48 hours without having been consolidated"
+        said = f"{expiring} expire within 48 hours without having been consolidated{among}"
         advice = (
             "give consolidation a model that answers, or raise "
             "modules.memory.consolidation.pending_ttl_days"

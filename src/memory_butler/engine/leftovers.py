@@ -1,10 +1,14 @@
-"""What an interrupted restore leaves behind: a plain dump of all tenants, and a database.
-An interrupted encrypted backup leaves copies of journals, and so does a move, at its target.
+"""What is left by a backup, a restore or a move that was cut off.
+
+A backup and a restore leave the database into which they loaded a dump; a restore also leaves a
+plain dump of all tenants. An encrypted backup leaves copies of journals, and so does a move, at its
+target.
 
 What a restore moves aside on purpose is kept under another name, and only reported.
 """
 
 import asyncio
+import math
 import os
 import re
 import shutil
@@ -12,7 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.errors import Conflict, Unavailable
+from memory_butler.logs import get_logger
+
+log = get_logger()
 
 # Folders in the data directory, with the id of the process that backs up or restores, and kept
 # journals.
@@ -73,18 +80,37 @@ def remove_arriving(data_dir: Path, tenant: str) -> tuple[str, ...]:
     return (folder.name,)
 
 
-async def remove_unfinished(data_dir: Path, admin_dsn: str, name: str) -> tuple[str, ...]:
-    """Remove what a process that is gone has left; the names."""
+async def remove_unfinished(
+    data_dir: Path, admin_dsn: str, name: str, *, before: float = math.inf
+) -> tuple[str, ...]:
+    """Remove what a process that is gone has left; the names. What cannot be removed is logged.
+
+    Folders that changed at `before` (seconds) or later stay: on a shared data directory they may be
+    those of another host's process.
+    """
     from memory_butler.store import dump
 
     maintenance = dump.with_database(admin_dsn, "postgres")  # ours may not have been made yet
-    databases = _loading(await dump.databases(maintenance), name)
+    removed = []
+    try:
+        databases = _loading(await dump.databases(maintenance), name)
+    except (Conflict, Unavailable) as error:
+        databases = []
+        log.warning("could not look for databases that were left", reason=str(error))
     for database in databases:
-        await dump.drop(maintenance, database)
-    folders = await asyncio.to_thread(_unfinished, data_dir)
-    for one in folders:
-        await asyncio.to_thread(shutil.rmtree, one)
-    return (*databases, *(one.name for one in folders))
+        try:
+            await dump.drop_unused(maintenance, database)
+            removed.append(database)
+        except (Conflict, Unavailable) as error:
+            log.warning(f"could not remove {database}", reason=str(error))
+    for folder in await asyncio.to_thread(_unfinished, data_dir):
+        try:
+            if folder.stat().st_mtime < before:
+                await asyncio.to_thread(shutil.rmtree, folder)
+                removed.append(folder.name)
+        except OSError as error:
+            log.warning(f"could not remove {folder}", reason=error.strerror)
+    return tuple(removed)
 
 
 async def kept(data_dir: Path, admin_dsn: str) -> Kept:
@@ -118,10 +144,7 @@ async def remove_after_crash(data_dir: Path, admin_dsn: str, name: str) -> tuple
     """Remove it when a server starts; the names. Where nothing is left, this lists a folder."""
     if not await asyncio.to_thread(_unfinished, data_dir):
         return ()
-    try:
-        return await remove_unfinished(data_dir, admin_dsn, name)
-    except Unavailable:
-        return ()  # the start will say so
+    return await remove_unfinished(data_dir, admin_dsn, name)
 
 
 def _loading(databases: list[str], name: str) -> list[str]:

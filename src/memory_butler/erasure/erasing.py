@@ -55,6 +55,7 @@ _OTHERS_SPOOLED: Final = (
     "session: a spool does not say whose they are, so look at them"
 )
 _KEPT_BY_RESTORE: Final = "what a restore keeps of before, until you delete it"
+_NOT_REMOVED: Final = "what a backup or a restore left or still loads"
 _LEFT_ON_SERVER: Final = (
     "databases beside this one whose names begin with its own, which restores may have left"
 )
@@ -326,6 +327,7 @@ async def _complete(
                 *_BEYOND,
                 *((_OTHERS_SPOOLED,) if spooled.left else ()),
                 *(() if left is None else (f"{_KEPT_BY_RESTORE}: {one}" for one in left.kept)),
+                *(() if left is None else (f"{_NOT_REMOVED}: {one}" for one in left.unfinished)),
                 *((_LEFT_ON_SERVER,) if left is None else ()),
                 *(() if scrubbed and scrubbed.log else _SERVER_OF_YOURS),
             ],

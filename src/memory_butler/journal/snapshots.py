@@ -38,7 +38,10 @@ def copy_all(data_dir: Path, target: Path, tenant: str = "") -> list[str]:
         name = path.relative_to(source)
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".sqlite":
-            _copy(path, target / name)
+            try:
+                _copy(path, target / name)
+            except IntegrityViolation as error:
+                raise IntegrityViolation(f"{error}: move {path} away, and try again") from None
         else:
             shutil.copyfile(path, target / name)
         names.append(str(name))
@@ -59,7 +62,7 @@ def check(path: Path) -> None:
     except sqlite3.DatabaseError as error:
         said = str(error)
     if said != "ok":
-        raise _damaged(path, said)
+        raise IntegrityViolation(f"the journal {_named(path)} is damaged ({said})")
 
 
 def digest(file: JournalFile) -> dict[str, tuple[int, str]]:
@@ -103,15 +106,8 @@ def _copy(source: Path, target: Path) -> None:
     except sqlite3.OperationalError as error:
         raise Unavailable(f"the journal {_named(source)} cannot be copied: {error}") from None
     except sqlite3.DatabaseError as error:
-        raise _damaged(source, str(error)) from None
+        raise IntegrityViolation(f"the journal {_named(source)} is damaged ({error})") from None
     check(target)
-
-
-def _damaged(path: Path, said: str) -> IntegrityViolation:
-    return IntegrityViolation(
-        f"the journal {_named(path)} is damaged ({said}): move it away, and restore it from the "
-        "newest backup"
-    )
 
 
 def _named(path: Path) -> str:

@@ -125,9 +125,17 @@ async def count(connection: asyncpg.Connection) -> Counts:
 
 
 async def databases(dsn: str) -> list[str]:
-    """The names of all databases of the server, by any login."""
-    async with connected(dsn) as connection:
-        return [row["datname"] for row in await connection.fetch(_DATABASES)]
+    """The names of all databases of the server, by any login.
+
+    Raises:
+        Conflict: the login may not connect to this one.
+        Unavailable: it cannot be reached.
+    """
+    try:
+        async with connected(dsn) as connection:
+            return [row["datname"] for row in await connection.fetch(_DATABASES)]
+    except asyncpg.InsufficientPrivilegeError as error:
+        raise Conflict(str(error)) from error
 
 
 # A base backup that nobody keeps reads the files past the buffers of the server, and compares the
@@ -236,6 +244,28 @@ async def drop(maintenance_dsn: str, name: str) -> None:
     """Drop a database, if it is there, whoever is connected to it."""
     async with connected(maintenance_dsn) as connection:
         await connection.execute(f"DROP DATABASE IF EXISTS {quoted(name)} WITH (FORCE)")
+
+
+# Held by whoever loads a database, in the maintenance database: process ids mean nothing to
+# another host, and between its steps a load has no connection to what it loads.
+LOCK_LOADING: Final = "SELECT pg_advisory_lock(hashtextextended($1, 0))"
+_TRY_LOADING: Final = "SELECT pg_try_advisory_lock(hashtextextended($1, 0))"
+
+
+async def drop_unused(maintenance_dsn: str, name: str) -> None:
+    """Drop a database, if it is there and nothing uses it.
+
+    Raises:
+        Conflict: it is being loaded, something is connected to it, or this login may not.
+        Unavailable: the maintenance database cannot be reached.
+    """
+    async with connected(maintenance_dsn) as connection:
+        if not await connection.fetchval(_TRY_LOADING, name):
+            raise Conflict("it is being loaded")
+        try:
+            await connection.execute(f"DROP DATABASE IF EXISTS {quoted(name)}")
+        except (asyncpg.ObjectInUseError, asyncpg.InsufficientPrivilegeError) as error:
+            raise Conflict(str(error)) from error
 
 
 async def run(program: str, dsn: str | None, options: Sequence[str]) -> str:

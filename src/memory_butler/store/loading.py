@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import IO, Final
 
@@ -102,20 +102,23 @@ async def loaded(
     scratch = f"{roles_of}_loading_{os.getpid()}"
     maintenance = dump.with_database(admin_dsn, "postgres")
     scratch_dsn = dump.with_database(admin_dsn, scratch)
-    with _told_what_it_may_not():
-        await dump.drop(maintenance, scratch)
-    try:
+    async with AsyncExitStack() as stack:
         with _told_what_it_may_not():
-            await schema.ensure_database(maintenance, scratch)
-        roles = Roles.of(roles_of)
-        await schema.prepare_roles(scratch_dsn, roles, runtime_password)
-        await _restore(scratch_dsn, source, roles.owner, rows)
-        async with connected(scratch_dsn) as connection:
-            await connection.execute(f"SET ROLE {quoted(roles.owner)}; {TEXT_FORMAT}")
-            counts = await dump.count(connection)
-        yield scratch_dsn, counts
-    finally:
-        await to_its_end(dump.drop(maintenance, scratch))
+            guard = await stack.enter_async_context(connected(maintenance))
+            await guard.execute(dump.LOCK_LOADING, scratch)
+            await dump.drop(maintenance, scratch)
+        try:
+            with _told_what_it_may_not():
+                await schema.ensure_database(maintenance, scratch)
+            roles = Roles.of(roles_of)
+            await schema.prepare_roles(scratch_dsn, roles, runtime_password)
+            await _restore(scratch_dsn, source, roles.owner, rows)
+            async with connected(scratch_dsn) as connection:
+                await connection.execute(f"SET ROLE {quoted(roles.owner)}; {TEXT_FORMAT}")
+                counts = await dump.count(connection)
+            yield scratch_dsn, counts
+        finally:
+            await to_its_end(dump.drop(maintenance, scratch))
 
 
 async def keep_revoked(

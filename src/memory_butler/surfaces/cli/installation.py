@@ -104,7 +104,7 @@ def _journals(settings: "Settings") -> "Finding":
         except ConfigurationError as error:
             locked.append(str(error))
     if damaged:
-        advice = "move it away, and restore it from the newest backup; the others are not touched"
+        advice = "move it away: the others are not touched, and the next backup has them"
         return Finding("journals", "failed", f"damaged: {', '.join(damaged)}", advice)
     if locked:
         return Finding("journals", "failed", "; ".join(locked), "see docs/backup.md, Encryption")
