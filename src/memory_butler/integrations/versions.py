@@ -10,8 +10,8 @@ from typing import Final
 from memory_butler.inference.language_models.bounded_process import OutputBoundPassed, run
 from memory_butler.integrations.clients import Program
 
-# A program for Node takes four on a busy machine.
-SECONDS: Final = 10
+# A program for Node takes four on a busy machine, and its first start after an update over ten.
+SECONDS: Final = 30
 _MAX_BYTES: Final = 10_000
 _VERSION: Final = re.compile(r"(?<!\d)\d{1,6}\.\d[.\d]*")
 
