@@ -51,6 +51,16 @@ pytestmark = pytest.mark.anyio
 SEALED_OR_NOT = pytest.mark.parametrize("sealed", [False, True], ids=["plain", "sealed"])
 
 
+@pytest.fixture(params=[False, True], ids=["plain", "sealed"])
+async def filled(request: pytest.FixtureRequest, installation: Installation) -> Installation:
+    """With memories of two tenants; without and with keys."""
+    settings, memory, _ = installation
+    await fill(memory)
+    if request.param:
+        set_up(settings)
+    return installation
+
+
 async def _restore(
     memory: Memory, settings: Settings, source: Path, admin: str, *, replacing: bool = False
 ) -> Restored:
@@ -232,14 +242,10 @@ async def test_a_damaged_file_is_told_before_anything_is_touched(
         await restore(settings, made.path, NOW, admin_dsn=admin, replace=True)
 
 
-@SEALED_OR_NOT
 async def test_writing_goes_on_and_the_backup_is_of_one_moment(
-    installation: Installation, tmp_path: Path, sealed: bool
+    filled: Installation, tmp_path: Path
 ) -> None:
-    settings, memory, admin = installation
-    await fill(memory)
-    if sealed:
-        set_up(settings)
+    settings, memory, admin = filled
     stop = asyncio.Event()
 
     async def write() -> int:
@@ -270,14 +276,8 @@ async def _any_backup(installation: Installation, folder: Path) -> Path:
     return (await _backed_up(settings, folder / "any.tar", admin)).path
 
 
-@SEALED_OR_NOT
-async def test_cancelled_it_leaves_nothing(
-    installation: Installation, tmp_path: Path, sealed: bool
-) -> None:
-    settings, memory, admin = installation
-    await fill(memory)
-    if sealed:
-        set_up(settings)
+async def test_cancelled_it_leaves_nothing(filled: Installation, tmp_path: Path) -> None:
+    settings, _, admin = filled
     for begun in ("dumping", "restoring"):
 
         def stop(said: str, begun: str = begun) -> None:
@@ -293,14 +293,10 @@ async def test_cancelled_it_leaves_nothing(
         assert await _scratch_databases(admin) == 0
 
 
-@SEALED_OR_NOT
 async def test_the_next_backup_removes_what_a_killed_one_left(
-    installation: Installation, tmp_path: Path, sealed: bool
+    filled: Installation, tmp_path: Path
 ) -> None:
-    settings, memory, admin = installation
-    await fill(memory)
-    if sealed:
-        set_up(settings)
+    settings, _, admin = filled
     backups = tmp_path / "backups"
     backups.mkdir()
     left, under_way = [backups / f".memory-butler-unfinished-{one}" for one in ("a1", "b2")]
@@ -327,15 +323,11 @@ async def test_the_next_backup_removes_what_a_killed_one_left(
     assert any(left.name in one for one in told)
 
 
-@SEALED_OR_NOT
 async def test_the_next_backup_removes_the_database_that_a_killed_one_left(
-    installation: Installation, tmp_path: Path, sealed: bool
+    filled: Installation, tmp_path: Path
 ) -> None:
     """A server that runs for a year removes none: one a night would fill the disk."""
-    settings, memory, admin = installation
-    await fill(memory)
-    if sealed:
-        set_up(settings)
+    settings, _, admin = filled
     command = [sys.executable, "-m", "memory_butler", "backup", str(tmp_path / "one.tar")]
     command += ["--dsn", runtime(settings), "--admin-dsn", admin]
     command += ["--data-dir", str(settings.data_dir)]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Carrier = TypeVar("Carrier")
 
 # A proxy knows another machine by these names, and should not read what stays on this one.
-WITHOUT_PROXY: Final = dict.fromkeys(("all://127.0.0.1", "all://localhost", "all://[::1]"))
+_WITHOUT_PROXY: Final = dict.fromkeys(("all://127.0.0.1", "all://localhost", "all://[::1]"))
 # A consolidation calls a model, again and again; everything else answers in milliseconds.
 DEFAULT_SECONDS: Final = 60.0
 # What makes an MCP server answer a program with all of the answer, as JSON.
@@ -173,8 +173,7 @@ def connection(url: str, token: str | None, seconds: float) -> dict[str, Any]:
         "base_url": base_of(url),
         "headers": {} if token is None else {"authorization": f"Bearer {_sendable(token)}"},
         "timeout": seconds,
-        "verify": certificates(url),
-        "mounts": WITHOUT_PROXY,
+        **reaching(url),
     }
 
 
@@ -199,6 +198,11 @@ def _sendable(token: str) -> str:
     if not (bare.isascii() and bare.isprintable()) or " " in bare:
         raise InvalidInput("token: is no token; give what `memory-butler token create` printed")
     return bare
+
+
+def reaching(url: str) -> dict[str, Any]:
+    """What any HTTP client takes to reach a server at this address."""
+    return {"verify": certificates(url), "mounts": _WITHOUT_PROXY}
 
 
 def certificates(url: str) -> "ssl.SSLContext | bool":

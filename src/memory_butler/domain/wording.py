@@ -23,9 +23,8 @@ _KATAKANA: Final = "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"
 _SMALL: Final = re.compile("'?[\u3041-\u309f]+'?|'[^\\W\\d_\u3041-\uffff]'")
 _FORM: Final = re.compile("'([^']+)'")
 # What questions are made of, what one may, must and does, and how much, since when and with whom,
-# without accents: PostgreSQL's small
-# words have it for English and lack it for these. A text in two languages keeps the articles of
-# both: they are here, too.
+# without accents: PostgreSQL's small words have it for English and lack it for these. A text in two
+# languages keeps the articles of both: they are here, too.
 _ASKING: Final = frozenset(
     """
     qui que quoi quel quelle quels quelles quand comment combien pourquoi lequel laquelle ou est ce

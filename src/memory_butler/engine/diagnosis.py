@@ -163,11 +163,10 @@ async def _database(settings: Settings) -> list[Finding]:
         found = await inspect(dsn)
         ready = found.revision == found.head
         scheduled = settings.memory.schedule.enabled
-        waiting = (
-            [*await _unread(dsn, lives(settings.memory)), *await _clock(dsn, scheduled=scheduled)]
-            if ready
-            else []
-        )
+        waiting = []
+        if ready:
+            waiting += await _unread(dsn, lives(settings.memory))
+            waiting += await _clock(dsn, scheduled=scheduled)
         waiting += _left(await leftovers.find(settings.data_dir, dsn, database_of(dsn)))
         if found.damaged:
             said = f"{found.damaged} pages were found damaged when they were read"

@@ -79,7 +79,7 @@ def new_entity(
 ) -> NewEntity:
     """Check what was given; InvalidInput says what cannot be."""
     kind = parse_entity_type(entity_type)
-    name = _called("canonical_name", canonical_name)
+    name = inputs.line("canonical_name", canonical_name)
     return NewEntity(id or uuid4(), name, kind, _aliases(aliases), _metadata(metadata))
 
 
@@ -128,7 +128,7 @@ async def update_entity(
         now = memory.clock()
         name = before["canonical_name"]
         if canonical_name is not None:
-            name = _called("canonical_name", canonical_name)
+            name = inputs.line("canonical_name", canonical_name)
         await versions.keep(tx, "entity", [id], now)
         try:
             async with tx.connection.transaction():
@@ -332,16 +332,11 @@ async def _taken(tx: Transaction, name: str, kind: str) -> str:
     )
 
 
-def _called(what: str, value: str) -> str:
-    """A name on one line, without spaces around it, as facts have their subject."""
-    return " ".join(inputs.text(what, value, inputs.MAX_SUBJECT_BYTES).split())
-
-
 def _aliases(value: Sequence[str] | None) -> list[str]:
     found = list(value or ())
     if len(found) > MAX_ALIASES:
         raise InvalidInput(f"{len(found)} aliases are given, at most {MAX_ALIASES} are kept")
-    texts = [_called("an alias", alias) for alias in found]
+    texts = [inputs.line("an alias", alias) for alias in found]
     return list({text.lower(): text for text in reversed(texts)}.values())[::-1]
 
 

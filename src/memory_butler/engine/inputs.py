@@ -58,6 +58,11 @@ def text(name: str, value: str, max_bytes: int = DEFAULT_CONTENT_BYTES) -> str:
     return clean
 
 
+def line(name: str, value: str) -> str:
+    """A subject, or what an entity is called: a `text` on one line, without spaces around it."""
+    return " ".join(text(name, value, MAX_SUBJECT_BYTES).split())
+
+
 def content(value: str, max_bytes: int) -> str:
     """What a memory says; `max_bytes` is the configured bound, which the refusal names."""
     clean = text("content", value, sys.maxsize)

@@ -124,7 +124,7 @@ def new_fact(
     now = memory.clock()
     return NewFact(
         id=id or uuid4(),
-        subject=" ".join(inputs.text("subject", subject, inputs.MAX_SUBJECT_BYTES).split()),
+        subject=inputs.line("subject", subject),
         predicate=" ".join(inputs.name("predicate", predicate).split()),
         content=inputs.content(content, memory.config.max_content_bytes),
         importance=inputs.importance(importance),

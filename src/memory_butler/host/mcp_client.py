@@ -11,7 +11,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, TextContent
 
-from memory_butler.client.transport import WITHOUT_PROXY, certificates
+from memory_butler.client.transport import reaching
 from memory_butler.domain.errors import MemoryButlerError, Unavailable
 from memory_butler.host.agent import Server
 
@@ -58,12 +58,7 @@ async def _call(
     headers = {} if server.token is None else {"Authorization": f"Bearer {server.token}"}
     async with AsyncExitStack() as stack:
         http = await stack.enter_async_context(
-            httpx2.AsyncClient(
-                headers=headers,
-                timeout=timeout_seconds,
-                verify=certificates(server.url),
-                mounts=WITHOUT_PROXY,
-            )
+            httpx2.AsyncClient(headers=headers, timeout=timeout_seconds, **reaching(server.url))
         )
         client = await stack.enter_async_context(
             Client(streamable_http_client(server.url, http_client=http))

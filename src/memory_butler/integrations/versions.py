@@ -10,7 +10,7 @@ from typing import Final
 from memory_butler.inference.language_models.bounded_process import OutputBoundPassed, run
 from memory_butler.integrations.clients import Program
 
-# A program for Node takes four on a busy machine, and its first start after an update over ten.
+# A program for Node takes four on a busy machine; ten were too few once.
 SECONDS: Final = 30
 _MAX_BYTES: Final = 10_000
 _VERSION: Final = re.compile(r"(?<!\d)\d{1,6}\.\d[.\d]*")

@@ -178,10 +178,10 @@ def _own_command(place: Place) -> tuple[str, ...]:
 def _answers(url: str) -> bool:
     import httpx2
 
-    from memory_butler.client.transport import WITHOUT_PROXY, certificates
+    from memory_butler.client.transport import reaching
 
     try:
-        with httpx2.Client(timeout=1, verify=certificates(url), mounts=WITHOUT_PROXY) as http:
+        with httpx2.Client(timeout=1, **reaching(url)) as http:
             return http.get(f"{url}/healthz").is_success
     except (httpx2.HTTPError, httpx2.InvalidURL):
         return False
