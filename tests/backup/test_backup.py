@@ -196,9 +196,12 @@ async def test_a_server_that_runs_is_in_the_way(installation: Installation, tmp_
     settings, memory, admin = installation
     await fill(memory)
     made = await _backed_up(settings, tmp_path / "one.tar", admin)
+    told: list[str] = []
+    await memory.pool.close()
     async with connected(admin):
         with pytest.raises(Conflict, match="stop the server"):
-            await _restore(memory, settings, made.path, admin, replacing=True)
+            await restore(settings, made.path, NOW, admin_dsn=admin, replace=True, tell=told.append)
+    assert told == ["reading the backup"]  # and nothing was loaded
     assert not await dump.is_empty(admin)
     assert await _scratch_databases(admin) == 0
 

@@ -17,6 +17,7 @@ def test_a_fact_is_erased_for_good(page: Page, demo_folder: Path, tmp_path: Path
     dialog = page.get_by_role("dialog", name="Erase this fact for good")
     going = dialog.get_by_label("What goes")
     expect(going).to_contain_text("Facts1")
+    expect(dialog.get_by_label("What it says")).to_contain_text(said["content"])
     erase = dialog.get_by_role("button", name="Erase for good")
     expect(erase).to_be_disabled()
     dialog.get_by_label("Type “erase” to go on").fill("eras")

@@ -115,6 +115,9 @@ async def test_an_episode_goes_with_what_was_drawn_from_it_alone(
     assert (stays.id, stays.left) == (drawn["trip"], 1)
     assert stays.closest is not None
     assert stays.closest > 0.5
+    assert looked.labels[drawn["plays"]].endswith(f"plays: {MARKER} daily")
+    assert looked.labels[drawn["trip"]].endswith("trip: A trip to Lisbon")
+    assert MARKER in looked.labels[first]
     assert await count(admin, "episodes") == 3  # a preview changes nothing
 
     done = (await erase(kept, principal, target)).certificate

@@ -153,6 +153,7 @@ function Going({ found }: { found: Outcome }) {
           </div>
         ))}
       </dl>
+      <Labelled ids={parts.flatMap(([, ids]) => ids)} labels={found.labels ?? {}} />
       {found.journals.length > 0 && <p>The journals {found.journals.join(", ")} go as a whole.</p>}
       {found.kept.length > 0 && (
         <div>
@@ -162,14 +163,35 @@ function Going({ found }: { found: Outcome }) {
           <ul className="mt-1.5 max-h-40 divide-y overflow-y-auto rounded-lg border">
             {found.kept.map((one) => (
               <li key={one.id} className="px-3 py-2">
-                {one.kind} <code className="font-mono text-xs">{one.id.slice(0, 8)}</code>:{" "}
-                {one.why}
+                <p className="line-clamp-2">{found.labels?.[one.id] ?? one.id}</p>
+                <p className="text-xs text-ink-3">
+                  {one.kind}: {one.why}
+                </p>
               </li>
             ))}
           </ul>
         </div>
       )}
     </div>
+  );
+}
+
+/** What goes, by what it says: nobody knows a memory by its id. */
+function Labelled({ ids, labels }: { ids: string[]; labels: Record<string, string> }) {
+  const shown = ids.filter((id) => labels[id]);
+  if (shown.length === 0) return null;
+  return (
+    <ul
+      aria-label="What it says"
+      tabIndex={0}
+      className="max-h-40 divide-y overflow-y-auto rounded-lg border"
+    >
+      {shown.map((id) => (
+        <li key={id} className="line-clamp-2 px-3 py-1.5">
+          {labels[id]}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -6,13 +6,15 @@ import { TimeAgo } from "@/ui/TimeAgo";
 
 export type Session = Schemas["memory_butler__operations__sessions__Session"];
 
-/** A session in two lines; opens what it brought. */
+/** A session in two lines, known by how it begins; opens what it brought. */
 export function SessionLine({ session }: { session: Session }) {
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
-        <MemoryLink kind="session" id={session.session_id}>
-          Session {session.session_id.slice(0, 8)}
+        <MemoryLink kind="session" id={session.session_id} className="min-w-0 hover:underline">
+          <span className="line-clamp-1">
+            {session.begins_with || `Session ${session.session_id.slice(0, 8)}`}
+          </span>
         </MemoryLink>
         {session.butlers.map((one) => (
           <Badge key={one}>{one}</Badge>

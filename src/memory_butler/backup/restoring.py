@@ -99,6 +99,8 @@ async def restore(
             there = data_dir / JOURNALS
             if not replace:
                 await _refuse_full(server.admin_dsn, there)
+            # Asked before the load, which takes minutes; the last step is refused as well.
+            await loading.refuse_in_use(server.admin_dsn, name)
             tell("loading the database")
             kept = f"{name}_before_{now:%Y%m%d_%H%M%S}"
             async with loading.loaded(

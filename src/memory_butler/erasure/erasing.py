@@ -8,15 +8,18 @@ done again; an erasure that was cut off is finished by the next one, or by `fini
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from memory_butler import __version__
 from memory_butler.companions import opening
 from memory_butler.domain.errors import Conflict, IntegrityViolation, NotFound
+from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import leftovers, sealing
+from memory_butler.engine.browse.provenance import labels as labels_of
 from memory_butler.engine.exchange import peers
 from memory_butler.engine.memory import Memory
 from memory_butler.erasure import certificate, spools
@@ -25,16 +28,18 @@ from memory_butler.erasure.probes import MAX_PROBED, MAX_SEARCHED, Probe, probe
 from memory_butler.erasure.scope import Scope, Target, scope_of
 from memory_butler.journal import erasing as journal
 from memory_butler.journal.file import JournalFile, journal_path
-from memory_butler.store import erasure, receipts, scrubbing
+from memory_butler.store import entities, erasure, receipts, scrubbing
 from memory_butler.store.rows import Row
 from memory_butler.store.schema import database_of
-from memory_butler.store.transaction import one_bulk_writer, transaction
+from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 from memory_butler.vault import keyring
 
 Tell = Callable[[str], None]
 
 # Kept memories that a certificate names; the count is of all.
 MAX_NAMED: Final = 1000
+# Memories of each kind that a preview shows.
+MAX_SHOWN: Final = 200
 
 _BEYOND: Final = (
     "what agents, models and other programs were told, and what they wrote down",
@@ -67,10 +72,14 @@ _SERVER_OF_YOURS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an erasure would take."""
+    """What an erasure would take.
+
+    `labels`: what a person knows it by, of the first of each kind, and of what stays; by the ids.
+    """
 
     scope: Scope
     journals: tuple[str, ...]
+    labels: Mapping[UUID, str]
     message: tuple[str, int] | None = None
 
 
@@ -91,10 +100,22 @@ async def preview(memory: Memory, principal: Principal, target: Target) -> Previ
     await _find_message(memory, principal, target)
     async with memory.reading(principal.tenant, on_primary=True) as tx:
         scope = await scope_of(tx, target)
+        labels = await _labels(tx, scope, memory.clock())
     found: tuple[str, ...] = ()
     if target.everything and memory.data_dir is not None:
         found = tuple(opening.names(memory.data_dir, principal.tenant))
-    return Preview(scope, found, target.message)
+    return Preview(scope, found, labels, target.message)
+
+
+async def _labels(tx: Transaction, scope: Scope, now: datetime) -> dict[UUID, str]:
+    kinds: tuple[MemoryType, ...] = ("episode", "fact", "rule")
+    items = {id: kind for kind in kinds for id in scope.doomed.of(kind)[:MAX_SHOWN]}
+    items |= {one.id: one.kind for one in scope.kept[:MAX_SHOWN]}
+    found = [
+        *(await labels_of(tx, items, now)).values(),
+        *await entities.labels(tx, list(scope.doomed.entities[:MAX_SHOWN])),
+    ]
+    return {row["id"]: row["label"] for row in found}
 
 
 async def erase(

@@ -10,12 +10,10 @@ from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.erasure.certificate import text_of
-from memory_butler.erasure.erasing import Erased, Preview, erase, preview
+from memory_butler.erasure.erasing import MAX_SHOWN, Erased, Preview, erase, preview
 from memory_butler.erasure.scope import Target
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import Input, Output
-
-MAX_SHOWN = 200
 
 
 class EraseInput(Input):
@@ -61,6 +59,9 @@ class EraseOutput(Output):
     journals: list[str] = Field(description="Journals that go as a whole.")
     kept: list[KeptMemory] = Field(
         description=f"What stays and may still say it: look at these; the first {MAX_SHOWN}."
+    )
+    labels: dict[UUID, str] | None = Field(
+        None, description="In a preview what each says or is called, shortened; by its id."
     )
     certificate: dict[str, Any] | None = Field(description="Signed; null in a preview.")
     certificate_text: str | None = Field(
@@ -109,6 +110,7 @@ def previewed(found: Preview) -> EraseOutput:
         kept=[
             KeptMemory.copy_of(one, episodes_left=one.left) for one in found.scope.kept[:MAX_SHOWN]
         ],
+        labels=dict(found.labels),
         certificate=None,
         certificate_text=None,
         file=None,

@@ -35,6 +35,9 @@ class Session(Output):
     butlers: list[str]
     began_at: Moment
     ended_at: Moment
+    begins_with: str | None = Field(
+        None, description="The first 200 characters of its first episode that is still kept."
+    )
     episodes: int
     facts: int = Field(description="Drawn from its episodes.")
     rules: int = Field(description="Drawn from its episodes.")

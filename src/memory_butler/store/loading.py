@@ -1,9 +1,11 @@
 """Loading a dump into a database of its own, which is dropped or put in another's place as a whole:
 nothing is ever half restored."""
 
+import asyncio
 import os
 import re
 import secrets
+import time
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
@@ -19,6 +21,15 @@ from memory_butler.store.sections import TEXT_FORMAT, Rows, copy_in
 from memory_butler.store.transaction import connected
 
 _TAIL: Final = 1_000
+_IN_USE: Final = (
+    "something is connected to the database {}: stop the server, and every other command, then "
+    "restore"
+)
+_CONNECTED: Final = (
+    "SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend' LIMIT 1"
+)
+# A connection that was closed a moment ago is still there, a server that runs does not go.
+_SECONDS_TO_LEAVE: Final = 2.0
 # What is made beforehand, since only an administrator may, or is there in any database.
 _NOT_OURS: Final = ("EXTENSION", "SCHEMA")
 # Such as only older backups have: their upgrade drops it.
@@ -145,6 +156,20 @@ async def keep_revoked(
     return tuple(one for one in revoked if one), tuple(moved)
 
 
+async def refuse_in_use(admin_dsn: str, name: str) -> None:
+    """Refuse to take the place of a database that is in use, as `take_the_place` does in the end.
+
+    Raises:
+        Conflict: somebody is connected to it, and stays.
+    """
+    async with connected(dump.with_database(admin_dsn, "postgres")) as connection:
+        until = time.monotonic() + _SECONDS_TO_LEAVE
+        while await connection.fetchval(_CONNECTED, name):
+            if time.monotonic() >= until:
+                raise Conflict(_IN_USE.format(name))
+            await asyncio.sleep(0.1)
+
+
 async def take_the_place(scratch_dsn: str, name: str, kept_as: str) -> bool:
     """Give a loaded database the name of another, which is kept under a third; False: there was
     none.
@@ -164,10 +189,7 @@ async def take_the_place(scratch_dsn: str, name: str, kept_as: str) -> bool:
                     await connection.execute(rename.format(quoted(name), quoted(kept_as)))
                 await connection.execute(rename.format(quoted(scratch), quoted(name)))
         except asyncpg.ObjectInUseError as error:
-            raise Conflict(
-                f"something is connected to the database {name}: stop the server, and every "
-                "other command, then restore"
-            ) from error
+            raise Conflict(_IN_USE.format(name)) from error
     return bool(there)
 
 

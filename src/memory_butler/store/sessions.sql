@@ -22,6 +22,9 @@ WITH {sessions} SELECT count(*)::integer FROM sessions
 -- name: page
 WITH {sessions}
 SELECT session_id, began_at, ended_at, episodes, answers, coalesce(butlers, '{}') AS butlers,
+       (SELECT left(e.content, 200) FROM episodes e
+        WHERE e.tenant_id = $1 AND e.session_id = s.session_id
+        ORDER BY e.occurred_at, e.created_at, e.id LIMIT 1) AS begins_with,
        (SELECT count(*)::integer FROM facts f JOIN episodes e
           ON e.tenant_id = $1 AND e.id = f.source_episode_id
         WHERE f.tenant_id = $1 AND e.session_id = s.session_id) AS facts,

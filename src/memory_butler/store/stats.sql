@@ -44,7 +44,7 @@ FROM counted
 -- name: permanence
 SELECT permanence, count(*)::integer AS facts FROM facts
 WHERE tenant_id = $1 AND validity = 'active' AND ($2::text IS NULL OR scope IN ('global', $2))
-GROUP BY permanence
+GROUP BY permanence ORDER BY permanence
 
 -- name: rules
 -- C-72: the maturity buckets exclude forgotten rules, so that the buckets are disjoint.

@@ -324,6 +324,8 @@ async def test_a_session_shows_what_came_from_it_and_what_it_got(
     listed = await _get(served, "/api/memory/sessions")
     assert (listed["total"], listed["items"][0]["butlers"]) == (1, ["travel"])
     shown = await _get(served, f"/api/memory/sessions/{session}")
+    begins = shown["episodes"][0]["content"][:200]
+    assert listed["items"][0]["begins_with"] == shown["session"]["begins_with"] == begins
     assert [one["id"] for one in shown["episodes"]] == [examples.EPISODE]
     assert [one["id"] for one in shown["facts"]] == [examples.FACT]
     assert [one["id"] for one in shown["rules"]] == [examples.RULE]

@@ -66,7 +66,8 @@ def _sessions(found: Iterable[Any]) -> Table:
         counts = (str(count) for count in (one.episodes, one.facts, one.rules))
         butlers = Text(clean(", ".join(one.butlers)))
         began, ended = _minute(one.began_at), _minute(one.ended_at)
-        made.add_row(str(one.session_id), butlers, began, ended, *counts)
+        session = Text.assemble(short(one.begins_with or "–"), (f"\n{one.session_id}", "dim"))
+        made.add_row(session, butlers, began, ended, *counts)
     return made
 
 

@@ -28,7 +28,7 @@ VERIFY_EXAMPLES = epilog(
 )
 
 _GOES_ON: Final = "Where the erasure had begun, the same command ends it and certifies it."
-# Kept memories that are printed; the certificate has more of them.
+# Of each kind, and of what stays, so many are printed; --json and certificates have more.
 _SHOWN: Final = 20
 _ONE: Final = {"episodes": "episode", "facts": "fact", "rules": "rule", "entities": "entity"}
 
@@ -165,17 +165,21 @@ def _agreed(found: Any, tenant: str) -> bool:
 
 
 def _show_preview(found: Any) -> None:
+    from memory_butler.surfaces.cli.answers import short
+
     doomed = found.scope.doomed
-    kinds = {name: [str(id) for id in getattr(doomed, name)] for name in _ONE}
+    kinds = {name: getattr(doomed, name) for name in _ONE}
     for name, ids in kinds.items():
-        for id in ids:
-            print(f"goes   {name}: {id}")
+        for id in ids[:_SHOWN]:
+            print(f"goes   {_ONE[name]}: {id}  {short(found.labels.get(id, ''))}".rstrip())
+        if (more := len(ids) - _SHOWN) > 0:
+            print(f"goes   {more:,} more {name}")
     for name in found.journals:
         print(f"goes   journal: {name}")
     if found.message is not None:
         print("goes   message: {1} of {0}".format(*found.message))
     for one in found.scope.kept[:_SHOWN]:
-        print(f"stays  {one.kind}: {one.id}, {one.why}")
+        print(f"stays  {one.kind}: {one.id}  {short(found.labels.get(one.id, ''))}: {one.why}")
     if (more := len(found.scope.kept) - _SHOWN) > 0:
         print(f"stays  {more:,} more")
     said = ", ".join(counted(len(ids), _ONE[name]) for name, ids in kinds.items())
