@@ -27,12 +27,14 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
 	$(BIN)/python tools/client_code.py
 	$(BIN)/python tools/model_weights.py
+	$(BIN)/python tools/language_model.py
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
 	@touch $@
 
-client: $(READY)  ## make the Python client and bring the model's weights, where they are missing or old
+client: $(READY)  ## make the Python client, bring the model's weights and unpack that of languages, where they are missing or old
 	@$(BIN)/python tools/client_code.py
 	@$(BIN)/python tools/model_weights.py
+	@$(BIN)/python tools/language_model.py
 
 frontend: client  ## build the dashboard into the package, if its sources have changed
 	@$(BIN)/python frontend/build.py --check || MEMORY_BUTLER_DASHBOARD=required \

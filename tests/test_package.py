@@ -14,6 +14,7 @@ _MADE = (
     "memory_butler/dashboard/",
     "memory_butler/client/generated/",
     "memory_butler/inference/weights/",
+    "memory_butler/inference/letters/",
 )
 
 
@@ -45,6 +46,8 @@ def test_the_wheel_holds_the_files_of_the_repository_and_what_is_made_alone(whee
     assert {name for name in packed if not name.startswith(_MADE)} == ours
     assert "memory_butler/client/generated/methods.py" in packed
     assert "memory_butler/inference/weights/model.safetensors" in packed
+    assert "memory_butler/inference/letters/model.json" in packed
+    assert "memory_butler/inference/letters/LICENSE" in packed
 
 
 def test_what_is_no_python_is_found_from_the_wheel(wheel: Path, tmp_path: Path) -> None:

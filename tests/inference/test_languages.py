@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 from py3langid.langid import LanguageIdentifier
 
 from memory_butler.domain.wording import MARK
-from memory_butler.inference import languages
+from memory_butler.inference import languages, letters
 
 pytestmark = pytest.mark.anyio
 
@@ -82,13 +83,13 @@ async def test_texts_that_come_while_the_model_loads_do_not_load_it_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     languages._loaded.cache_clear()
-    loads: list[str] = []
-    load = LanguageIdentifier.from_model_file
+    loads: list[object] = []
+    load = letters.identifier
 
-    def noting(path: str, **options: bool) -> LanguageIdentifier:
-        loads.append(path)
-        return load(path, **options)
+    def noting(codes: Collection[str]) -> LanguageIdentifier:
+        loads.append(codes)
+        return load(codes)
 
-    monkeypatch.setattr(LanguageIdentifier, "from_model_file", noting)
+    monkeypatch.setattr(letters, "identifier", noting)
     await asyncio.gather(*(languages.of_question(text) for text, _ in SAID))
     assert len(loads) == 1

@@ -1,8 +1,8 @@
 """Which language a text is in, and which of PostgreSQL's configurations compare its words (C-201).
 
 An English text is known by its small words. py3langid knows the others by their sequences of
-letters. Its model takes a second to load and 60 MB of memory, so it is loaded in a thread, by the
-first text that needs it.
+letters. Its model is loaded by the first text that needs it, in a thread, because it may have to be
+unpacked (inference/letters.py).
 """
 
 import asyncio
@@ -14,12 +14,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from memory_butler.domain import wording
+from memory_butler.inference import letters
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 # The configurations of PostgreSQL 16; a language without one is compared by plain words.
-_CONFIGURATIONS: Final = {
+CONFIGURATIONS: Final = {
     "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek", "en": "english",
     "es": "spanish", "et": "simple", "eu": "basque", "fi": "finnish", "fr": "french",
     "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian",
@@ -96,7 +97,7 @@ def configurations(text: str, spoken: Spoken = NONE) -> tuple[str, ...]:
     if sure < _SURE or first == "en":
         return ()
     likely = [first, second] if next_sure * _NEAR >= sure else [first]
-    return tuple(dict.fromkeys(_CONFIGURATIONS[one] for one in likely))
+    return tuple(dict.fromkeys(CONFIGURATIONS[one] for one in likely))
 
 
 def language(text: str, spoken: Spoken = NONE) -> str | None:
@@ -141,10 +142,4 @@ def _identifier() -> "LanguageIdentifier":
 
 @cache
 def _loaded() -> "LanguageIdentifier":
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    identifier.set_languages([one for one in identifier.labels if one in _CONFIGURATIONS])
-    # What it keeps of the other languages, to choose anew: 28 MB.
-    identifier._full_model = None
-    return identifier
+    return letters.identifier(CONFIGURATIONS)
