@@ -17,10 +17,11 @@ from memory_butler.backup.making import back_up
 from memory_butler.backup.restoring import restore
 from memory_butler.config import Settings
 from memory_butler.domain.errors import ConfigurationError
-from memory_butler.engine.diagnosis import diagnose
+from memory_butler.engine.diagnosis import _inspected, diagnose
 from memory_butler.engine.keys import set_up
 from memory_butler.store import dump, schema
 from memory_butler.store.embedded_programs import binaries
+from memory_butler.store.inspection import Inspection
 from memory_butler.store.migrations.run import migrate, preview
 from memory_butler.store.transaction import connected
 
@@ -133,6 +134,24 @@ async def test_a_database_of_a_newer_version_is_told_as_that(
     settings = Settings(dsn=SecretStr(admin), data_dir=tmp_path)
     found = {one.name: one for one in await diagnose(settings, None)}
     assert (found["schema"].state, found["schema"].advice) == ("warning", "update memory-butler")
+
+
+@pytest.mark.parametrize(
+    ("revision", "dsn", "state", "advice"),
+    [
+        (schema.OLDEST, None, "warning", "memory-butler db preview"),
+        (schema.OLDEST, "postgresql://db", "failed", "memory-butler db init"),
+        ("mem_003", None, "failed", "memory-butler stats"),
+    ],
+)
+def test_an_embedded_database_that_the_next_start_updates_is_nothing_to_repair(
+    revision: str, dsn: str | None, state: str, advice: str, tmp_path: Path
+) -> None:
+    settings = Settings(dsn=None if dsn is None else SecretStr(dsn), data_dir=tmp_path)
+    found = Inspection("18.6", 18, "0.8.6", "runtime", False, revision)
+    (shown,) = [one for one in _inspected(found, settings) if one.name == "schema"]
+    assert shown.state == state
+    assert (shown.advice or "").startswith(advice)
 
 
 @pytest.mark.parametrize("revision", ["mem_003", "mem_029"])

@@ -301,7 +301,11 @@ def _inspected(found: Inspection, settings: Settings) -> list[Finding]:
         findings.append(Finding("role", "failed", said, prepare))
     else:
         findings.append(Finding("role", "ok", f"{found.role}, held by row-level security"))
-    if found.revision is None or is_older(found.revision):
+    if settings.dsn is None and found.is_upgraded_by_a_start:
+        said = f"it is at {found.revision}; the next start updates it to {found.head}"
+        advice = "memory-butler db preview, and back up with the old version first"
+        findings.append(Finding("schema", "warning", said, advice))
+    elif found.revision is None or is_older(found.revision):
         said = "there is none" if found.revision is None else f"it is at {found.revision}"
         findings.append(Finding("schema", "failed", f"{said}, {found.head} is needed", prepare))
     elif found.revision > found.head:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import asyncpg
 
-from memory_butler.store.schema import HEAD, revision_of
+from memory_butler.store.schema import HEAD, OLDEST, revision_of
 from memory_butler.store.transaction import connected
 
 # Where the iterative scans came, without which a filtered search of a large store finds too little.
@@ -33,6 +33,11 @@ class Inspection:
     def pgvector_is_new_enough(self) -> bool:
         numbers = [int(part) for part in re.findall(r"\d+", self.pgvector or "")]
         return tuple(numbers[:2]) >= MIN_PGVECTOR
+
+    @property
+    def is_upgraded_by_a_start(self) -> bool:
+        """Whether it is older than this version, and the steps from there are known."""
+        return self.revision is not None and OLDEST <= self.revision < self.head
 
 
 async def inspect(dsn: str) -> Inspection:
