@@ -17,6 +17,7 @@ from uuid import UUID
 import asyncpg
 
 from memory_butler.domain.errors import InvalidInput, NotFound
+from memory_butler.domain.facts import FactPeriod
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust, TrustName, parse_trust
 from memory_butler.engine import inputs, writing
@@ -36,10 +37,11 @@ from memory_butler.engine.linking import insert_link
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import is_masked, screened
 from memory_butler.inference import languages
-from memory_butler.store import entities
+from memory_butler.store import entities, facts
 from memory_butler.store import imports as store
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.episodes import NewEpisode
+from memory_butler.store.facts import NewFact
 from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
 # Enough for one commit to weigh nothing beside its rows; little enough that Ctrl-C loses a moment's
@@ -252,6 +254,7 @@ class _Import:
         match line:
             case EpisodeLine():
                 new = writing.new_episode(self._memory, id=id, keep_days=self._keep_days, **given)
+                _refuse_future(new)
             case FactLine():
                 new = writing.new_fact(self._memory, id=id, **given)
             case RuleLine():
@@ -309,6 +312,8 @@ class _Import:
             _count(done, line.kind, new=row is not None)
             return
         assert new is not None  # noqa: S101 -- links went above
+        if isinstance(new, NewFact):
+            new = await _of_its_time(tx, new)
 
         async def write(fitting: Embedded) -> UUID | None:
             async with tx.connection.transaction():
@@ -351,6 +356,28 @@ def _without_references(line: AnyLine) -> dict[str, Any]:
     if isinstance(line, FactLine):
         return {"entity_id": None, "source_episode_id": None}
     return {"source_episode_id": None} if isinstance(line, RuleLine) else {}
+
+
+def _refuse_future(new: NewEpisode) -> None:
+    """It would be the latest for as long as that takes, and count as new."""
+    if new.occurred_at > new.created_at:
+        raise InvalidInput(
+            f"occurred_at {new.occurred_at.isoformat()} lies in the future; history does not"
+        )
+
+
+async def _of_its_time(tx: Transaction, new: NewFact) -> NewFact:
+    """A fact of before the one of its key that holds now ended where that one begins (C-515)."""
+    if new.period.validity != "active":
+        return new
+    about = await writing.about_entity(tx, new)
+    await facts.lock_key(tx, about.key)
+    holders = await facts.active_of(tx, about.key)
+    begun = await store.begun(tx, [one.id for one in holders])
+    later = [one for one in begun if one > new.period.valid_from]
+    if not later:
+        return new
+    return replace(about, period=FactPeriod(new.period.valid_from, min(later), "superseded"))
 
 
 async def _holder(tx: Transaction, new: NewEntity) -> UUID:

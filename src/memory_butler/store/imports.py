@@ -1,6 +1,7 @@
 """What an import asks of the database: what of it is there already, and what was erased."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from memory_butler.store.queries import load
@@ -17,6 +18,11 @@ async def existing(tx: Transaction, ids: Sequence[UUID]) -> set[UUID]:
 async def contents(tx: Transaction, id: UUID) -> list[str]:
     """What the episode, fact, rule or entity with this id says; [] where there is none."""
     return [row["content"] for row in await tx.fetch(SQL["contents"], id)]
+
+
+async def begun(tx: Transaction, ids: Sequence[UUID]) -> list[datetime]:
+    """Since when those of the facts hold that said so themselves."""
+    return [row["valid_from"] for row in await tx.fetch(SQL["begun"], list(ids))]
 
 
 async def erased(tx: Transaction) -> frozenset[UUID]:

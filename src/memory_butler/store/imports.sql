@@ -10,6 +10,10 @@ UNION ALL SELECT content FROM facts WHERE tenant_id = $1 AND id = $2
 UNION ALL SELECT content FROM rules WHERE tenant_id = $1 AND id = $2
 UNION ALL SELECT canonical_name FROM entities WHERE tenant_id = $1 AND id = $2
 
+-- name: begun
+-- Where nobody said since when, it is since it was stored.
+SELECT valid_from FROM facts WHERE tenant_id = $1 AND id = ANY($2) AND valid_from < created_at
+
 -- name: erased
 -- What was erased one by one. What went with everything of a tenant may be imported to begin anew.
 SELECT jsonb_array_elements_text(e.report->kind)::uuid AS id
