@@ -11,7 +11,6 @@ import typer
 from memory_butler.domain.errors import (
     ConfigurationError,
     InvalidInput,
-    MemoryButlerError,
     unwritable,
 )
 from memory_butler.surfaces.cli.counting import all_counted, counted
@@ -121,7 +120,8 @@ def _taken_in(place: Place, whose: str, file: Path) -> "tuple[Former | None, Imp
 
 @contextmanager
 def _left_as_it_was(place: Place, whose: str) -> Iterator[None]:
-    """Delete a journal that the block made, where it fails before anything is in it."""
+    """Delete a journal that the block made, where nothing came into it."""
+    from memory_butler.companions.opening import is_unused
     from memory_butler.journal.erasing import erase_journal
     from memory_butler.journal.file import journal_path
 
@@ -129,10 +129,12 @@ def _left_as_it_was(place: Place, whose: str) -> Iterator[None]:
     there = path.exists()
     try:
         yield
-    except MemoryButlerError:
-        if not there and path.exists() and not _messages(place, whose):
-            erase_journal(path)
-        raise
+    finally:
+        if not there and path.exists():
+            with companion(place, whose) as one:
+                unused = is_unused(one)
+            if unused:
+                erase_journal(path)
 
 
 def _messages(place: Place, whose: str) -> int | None:
