@@ -157,6 +157,25 @@ async def test_an_older_export_read_after_a_newer_one_makes_nothing_old_true_aga
     ]
 
 
+async def test_a_note_that_says_again_what_it_said_before_is_heard(
+    memory: Memory, principal: Principal, admin: Connection, tmp_path: Path
+) -> None:
+    note = tmp_path / "plan.md"
+
+    async def says(status: str) -> ImportReport:
+        front = "---\ntitle: Plan\ncreated: 2025-01-01\n---\n"
+        note.write_text(f"{front}- [status] {status}\n- [owner] Ana\n")
+        return await run(memory, principal, tmp_path)
+
+    for status in ("active", "paused", "active", "paused"):
+        await says(status)
+        active = "SELECT content FROM facts WHERE predicate = 'status' AND validity = 'active'"
+        assert [row["content"] for row in await admin.fetch(active)] == [status]
+        assert (await says(status)).stored.total() == 0
+    assert await admin.fetchval("SELECT count(*) FROM facts WHERE predicate = 'status'") == 4
+    assert await admin.fetchval("SELECT count(*) FROM facts WHERE predicate = 'owner'") == 1
+
+
 async def test_a_line_supersedes_one_that_does_not_say_since_when(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:

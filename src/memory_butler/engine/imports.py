@@ -32,6 +32,7 @@ from memory_butler.engine.import_format import (
     LeftOut,
     LinkLine,
     RuleLine,
+    memory_id,
 )
 from memory_butler.engine.linking import insert_link
 from memory_butler.engine.memory import Memory
@@ -192,6 +193,7 @@ class _Import:
         async with transaction(self._memory.pool, self._principal.tenant) as tx:
             await one_bulk_writer(tx)
             there = await store.existing(tx, [item.at.id for item in items])
+            items = self._said_again(items, await store.said_otherwise(tx, list(there)))
             erased = await store.erased(tx)
             wanted = []
             for item in items:
@@ -212,6 +214,26 @@ class _Import:
                     break
         self.report._add(done)
         return goes_on
+
+    def _said_again(
+        self, items: list[_Item], otherwise: dict[UUID, tuple[UUID, str]]
+    ) -> list[_Item]:
+        """The items, with an id of its own for what a note says again after it said otherwise.
+
+        The fact of then stays superseded: what is over does not come back (C-518).
+        """
+        found = []
+        for item in items:
+            instead, content = otherwise.get(item.at.id, (None, None))
+            if (
+                instead is not None
+                and isinstance(item.new, NewFact)
+                and item.new.content != content
+            ):
+                id = memory_id(self._principal.tenant, f"{item.at.id}/{instead}")
+                item = replace(item, at=replace(item.at, id=id), new=replace(item.new, id=id))
+            found.append(item)
+        return found
 
     def _is_erased(self, item: _Item, erased: frozenset[UUID]) -> bool:
         """Whether it was erased, or links what was."""

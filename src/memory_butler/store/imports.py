@@ -15,6 +15,13 @@ async def existing(tx: Transaction, ids: Sequence[UUID]) -> set[UUID]:
     return {row["id"] for row in await tx.fetch(SQL["existing"], list(ids))}
 
 
+async def said_otherwise(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, tuple[UUID, str]]:
+    """Of imported facts that a later statement of the same note superseded, what holds now: its id
+    and content."""
+    found = await tx.fetch(SQL["said_otherwise"], list(ids))
+    return {row["id"]: (row["instead"], row["content"]) for row in found}
+
+
 async def contents(tx: Transaction, id: UUID) -> list[str]:
     """What the episode, fact, rule or entity with this id says; [] where there is none."""
     return [row["content"] for row in await tx.fetch(SQL["contents"], id)]

@@ -71,7 +71,11 @@ def import_(
     ] = None,
     keep: Annotated[
         int,
-        typer.Option(metavar="DAYS", help="Days until imported episodes expire, from now on."),
+        typer.Option(
+            metavar="DAYS",
+            help="Days until imported episodes expire, from now on; what is there already keeps "
+            "its date.",
+        ),
     ] = 90,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first bad line, with what stands before.")
