@@ -490,6 +490,18 @@ def test_who_says_nothing_at_all_makes_no_companion(home: Installation) -> None:
     ]
 
 
+def test_an_export_of_an_encrypted_journal_says_that_it_is_not(home: Installation) -> None:
+    talk = ("journal", "chat", "--script", script(home, FIRST_DAY))
+    home.inside(*talk, "--companion", "plain", stdin="Hello\n")
+    assert home.inside("journal", "export", "--companion", "plain").err == ""
+    home.inside("keys", "init")
+    home.inside(*talk, stdin="Hello\n")
+    out = home.folder / "out.jsonl"
+    done = home.inside("journal", "export", str(out))
+    assert done.err == "The journal is encrypted; what is exported is not.\n"
+    assert "Hello" in out.read_text()
+
+
 def test_an_import_without_a_message_makes_no_companion(home: Installation) -> None:
     empty = home.folder / "empty.jsonl"
     empty.write_text("\n")

@@ -25,6 +25,7 @@ from memory_butler.surfaces.cli.journal.opened import (
     model,
     typed,
 )
+from memory_butler.surfaces.cli.journal.terminal import note
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
 from memory_butler.surfaces.cli.problems import GOES_ON, complain
 from memory_butler.surfaces.errors import BY_CODE
@@ -185,14 +186,16 @@ def export(
 ) -> None:
     """Write every message as a line of JSON, with its picture and what it brought to mind.
 
-    `journal import` reads it, and keeps plans and pins again. Fragments are not in it:
-    `memory-butler backup` keeps the whole journal.
+    `journal import` reads it, and keeps plans and pins again. It is not encrypted, whether the
+    journal is or not. Fragments are not in it: `memory-butler backup` keeps the whole journal.
     """
     from memory_butler.files import is_stream, replaced
     from memory_butler.journal.importing import export_lines
 
     count = 0
     with companion(place, whose) as one:
+        if one.file.is_sealed:
+            note("The journal is encrypted; what is exported is not.")
         if str(file) in STANDARD_OUTPUT:
             for line in export_lines(one.file):
                 print(line)
