@@ -65,7 +65,9 @@ def test_who_interrupts_an_erasure_is_told_that_it_goes_on(
 
 
 def test_who_only_talks_with_a_companion_can_erase_a_message(empty_folder: Path) -> None:
-    home = Installation(empty_folder)
+    (folder := empty_folder / "journals").mkdir()
+    folder.chmod(0o755)
+    home = Installation(folder)
     with JournalFile.open(home.data_dir, "default", "luna") as file:
         live = LiveJournal(file)
         for said in (MARKER, "I like tea.", "Tea it is."):
