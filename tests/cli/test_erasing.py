@@ -6,7 +6,10 @@ from pathlib import Path
 
 from cli.installation import Installation, own_engine
 from memory_butler.erasure.certificate import verify
+from memory_butler.journal.desk import MaintenanceDesk
 from memory_butler.journal.file import JournalFile
+from memory_butler.journal.fragments import PutFragment
+from memory_butler.journal.live import LiveJournal, utc_now
 
 MARKER = "Her number is 555 0100"
 
@@ -59,6 +62,28 @@ def test_who_interrupts_an_erasure_is_told_that_it_goes_on(
     assert code == 130
     assert "the same command ends it and certifies it" in said
     assert "1 facts" in installation.inside(*wanted).out
+
+
+def test_who_only_talks_with_a_companion_can_erase_a_message(empty_folder: Path) -> None:
+    (folder := empty_folder / "journals").mkdir()
+    folder.chmod(0o755)
+    home = Installation(folder)
+    with JournalFile.open(home.data_dir, "default", "luna") as file:
+        live = LiveJournal(file)
+        for said in (MARKER, "I like tea.", "Tea it is."):
+            live.log(said, "user")
+        desk = MaintenanceDesk(file, utc_now)
+        desk.apply("manual", [PutFragment("tea", "Ana and tea.", sources=(2, 3))])
+    with own_engine():
+        done = home.inside("erase", "--message", "luna", "2", "--yes")
+        assert (
+            "Erased by message luna 2, of tenant default.\nJournal luna: 1 message.\n" in done.out
+        )
+        assert "stays  fragment: tea, which rests on other messages too" in done.out
+        assert "no message 9" in home.inside("erase", "--message", "luna", "9", "--yes", code=4).err
+    assert "I like tea." not in home.inside("journal", "export", "--companion", "luna").out
+    (made,) = (home.data_dir / "erasures").glob("*.json")
+    assert verify(made, None).certificate["journals"][0]["messages"] == 1
 
 
 def test_a_mistyped_tenant_gets_no_certificate(installation: Installation, tenant: str) -> None:

@@ -6,8 +6,10 @@ import json
 import os
 import random
 import signal
+import zipfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TextIO
 from uuid import uuid4
@@ -222,6 +224,57 @@ def test_strict_stops_at_the_first(installation: Installation, tenant: str) -> N
 def test_a_file_that_is_not_there(installation: Installation) -> None:
     assert "cannot be read" in installation.inside("import", "/nowhere.jsonl", code=3).err
     assert "cannot be read" in installation.inside("import", "/", code=3).err
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("chats.json", b"[]", "is of no known format; name it with --format: claude-code, chatgpt"),
+        ("takeout.zip", None, "is of no known format"),
+        ("conversations.json", b'[{"mapping": {"a', "conversations.json is not JSON"),
+        ("notes.txt", "Milk, caf\u00e9".encode("latin-1"), "is of no known format"),
+    ],
+)
+def test_a_file_of_no_known_format_is_told_as_that(
+    installation: Installation, tmp_path: Path, name: str, data: bytes | None, said: str
+) -> None:
+    path = tmp_path / name
+    if data is None:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("Takeout/index.html", "<html>")
+    else:
+        path.write_bytes(data)
+    done = installation.inside("import", str(path), code=3)
+    assert said in done.err
+    assert "line 1" not in done.err.split(name)[0]
+    assert done.out == ""
+
+
+def test_a_file_of_our_own_may_have_any_name(
+    installation: Installation, tenant: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "old.txt"
+    path.write_text('no JSON\n{"kind": "rule", "content": "Ask first"}\n')
+    done = installation.inside("import", str(path), "--tenant", tenant, code=3)
+    assert done.out == "Stored 1 rule.\n1 bad line was left out.\n"
+
+
+def test_a_file_that_is_not_utf8_is_told_as_that(
+    installation: Installation, tenant: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "old.jsonl"
+    path.write_bytes('{"kind": "rule", "content": "Trink Kaff\u00e9"}\n'.encode("latin-1"))
+    done = installation.inside("import", str(path), "--tenant", tenant, code=3)
+    assert "line 1: it is not UTF-8: save the file as UTF-8" in done.err
+
+
+def test_how_long_episodes_are_kept_is_told(installation: Installation, tenant: str) -> None:
+    line = '{"kind": "episode", "butler": "b", "content": "We walked to the lake."}'
+    words = ("import", "-", "--keep", "30", "--tenant", tenant)
+    done = installation.inside(*words, stdin=line)
+    until = datetime.now().astimezone() + timedelta(days=30)
+    assert f"Episodes are kept until {until:%Y-%m-%d} (--keep DAYS)" in done.out
+    assert "kept until" not in installation.inside(*words, stdin=line).out
 
 
 def test_an_export_comes_through_a_pipe(installation: Installation, tenant: str) -> None:

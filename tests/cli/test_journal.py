@@ -459,6 +459,64 @@ def test_a_pipe_without_a_message_makes_no_companion(home: Installation) -> None
     )
 
 
+def test_who_says_nothing_at_all_makes_no_companion(home: Installation) -> None:
+    talk = ("journal", "chat", "--script", script(home, FIRST_DAY))
+    for answers in ("\x04\x04", "\x04/mind\n\x04"):
+        terminal = Terminal(home, *talk)
+        try:
+            terminal.expect("Your name: ", again=True)
+            terminal.type(answers[0])
+            terminal.expect("> ", again=True)
+            terminal.type(answers[1:])
+            terminal.expect("Nothing was said, so there is no companion yet.", again=True)
+            assert terminal.end() == 0
+        finally:
+            terminal.stop()
+        assert home.inside("journal", "list").out.startswith("Nobody yet")
+    # A name that was given, or a wake context that was written, is kept.
+    terminal = Terminal(home, *talk)
+    try:
+        terminal.expect("Your name: ", again=True)
+        terminal.type("Ana\n")
+        terminal.expect("The companion's name", again=True)
+        terminal.type("\x04")
+        terminal.expect("> ", again=True)
+        terminal.type("\x04")
+        assert terminal.end() == 0
+    finally:
+        terminal.stop()
+    assert [one["name"] for one in home.inside("journal", "list", "--json").json["companions"]] == [
+        "default"
+    ]
+
+
+def test_an_export_of_an_encrypted_journal_says_that_it_is_not(home: Installation) -> None:
+    talk = ("journal", "chat", "--script", script(home, FIRST_DAY))
+    home.inside(*talk, "--companion", "plain", stdin="Hello\n")
+    assert home.inside("journal", "export", "--companion", "plain").err == ""
+    home.inside("keys", "init")
+    home.inside(*talk, stdin="Hello\n")
+    out = home.folder / "out.jsonl"
+    done = home.inside("journal", "export", str(out))
+    assert done.err == "The journal is encrypted; what is exported is not.\n"
+    assert "Hello" in out.read_text()
+
+
+def test_an_import_without_a_message_makes_no_companion(home: Installation) -> None:
+    empty = home.folder / "empty.jsonl"
+    empty.write_text("\n")
+    assert home.inside("journal", "import", str(empty)).out == "Imported 0 messages.\n"
+    assert home.inside("journal", "list").out.startswith("Nobody yet")
+
+
+def test_where_there_is_no_journal_one_is_told_how_to_begin(home: Installation) -> None:
+    said = home.inside("journal", "list", code=4).err
+    assert said == (
+        f"error: there is no journal in {home.data_dir}: name the folder with --data-dir or "
+        "MEMORY_BUTLER_DATA_DIR, or begin one with `memory-butler journal chat`\n"
+    )
+
+
 def test_the_first_conversation_asks_who_is_there(home: Installation) -> None:
     terminal = Terminal(
         home, "journal", "chat", "--companion", "luna", "--script", script(home, FIRST_DAY)

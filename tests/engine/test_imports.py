@@ -1,7 +1,9 @@
 """What importing does to a store: how long it keeps, what is found when, and nothing twice."""
 
+import io
+import json
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
+from memory_butler.engine.import_format import read_lines
 from memory_butler.engine.importers.formats import detect, open_export
 from memory_butler.engine.imports import ImportReport, import_all
 from memory_butler.engine.memory import Memory
@@ -131,6 +134,67 @@ async def test_a_fact_of_another_program_is_a_fact_since_then(
     row = await admin.fetchrow("SELECT * FROM facts WHERE content = 'Allergic to nuts'")
     assert row["valid_from"].isoformat() == "2025-11-01T15:00:00+00:00"
     assert row["metadata"]["imported_from"] == "mem0"
+
+
+async def test_an_older_export_read_after_a_newer_one_makes_nothing_old_true_again(
+    memory: Memory, principal: Principal, admin: Connection, tmp_path: Path
+) -> None:
+    older = exports.mem0(tmp_path)
+    newer = tmp_path / "newer.json"
+    changed = json.loads(older.read_text())
+    changed["results"][0] |= {"memory": "Allergic to sesame", "updated_at": "2026-01-02T08:00:00Z"}
+    newer.write_text(json.dumps(changed))
+    assert (await run(memory, principal, newer)).stored["fact"] == 2
+    again = await run(memory, principal, older)
+    assert (again.stored["fact"], again.superseded, again.already_there) == (1, 0, 1)
+    rows = await admin.fetch(
+        "SELECT content, validity, valid_until FROM facts WHERE content LIKE 'Allergic%' ORDER BY 1"
+    )
+    ended = datetime(2026, 1, 2, 8, tzinfo=UTC)
+    assert [tuple(row) for row in rows] == [
+        ("Allergic to nuts", "superseded", ended),
+        ("Allergic to sesame", "active", None),
+    ]
+
+
+async def test_a_note_that_says_again_what_it_said_before_is_heard(
+    memory: Memory, principal: Principal, admin: Connection, tmp_path: Path
+) -> None:
+    note = tmp_path / "plan.md"
+
+    async def says(status: str) -> ImportReport:
+        front = "---\ntitle: Plan\ncreated: 2025-01-01\n---\n"
+        note.write_text(f"{front}- [status] {status}\n- [owner] Ana\n")
+        return await run(memory, principal, tmp_path)
+
+    for status in ("active", "paused", "active", "paused"):
+        await says(status)
+        active = "SELECT content FROM facts WHERE predicate = 'status' AND validity = 'active'"
+        assert [row["content"] for row in await admin.fetch(active)] == [status]
+        assert (await says(status)).stored.total() == 0
+    assert await admin.fetchval("SELECT count(*) FROM facts WHERE predicate = 'status'") == 4
+    assert await admin.fetchval("SELECT count(*) FROM facts WHERE predicate = 'owner'") == 1
+
+
+async def test_a_line_supersedes_one_that_does_not_say_since_when(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    facts = [{"content": "Porto"}, {"content": "Lisbon", "valid_from": "2024-05-01T00:00:00Z"}]
+    about = {"kind": "fact", "subject": "Ana", "predicate": "city"}
+    lines = io.BytesIO(b"".join(json.dumps(about | one).encode() + b"\n" for one in facts))
+    report = await import_all(memory, principal, read_lines(lines, principal.tenant))
+    assert (report.stored["fact"], report.superseded) == (2, 1)
+    assert await admin.fetchval("SELECT content FROM facts WHERE validity = 'active'") == "Lisbon"
+
+
+async def test_nothing_of_the_future_is_history(memory: Memory, principal: Principal) -> None:
+    line = {"kind": "episode", "butler": "b", "content": "x", "occurred_at": "2096-01-01T00:00:00Z"}
+    lines = io.BytesIO(json.dumps(line).encode())
+    report = await import_all(memory, principal, read_lines(lines, principal.tenant))
+    assert [(one.number, "lies in the future" in one.reason) for one in report.bad_lines] == [
+        (1, True)
+    ]
+    assert report.stored.total() == 0
 
 
 @pytest.mark.parametrize("days", [0, 40_000])

@@ -145,6 +145,7 @@ def test_two_imports_of_one_file_at_once(
     ("bad", "why"),
     [
         ("no json", "line 2: this is not JSON"),
+        ("\udce9", "line 2: this is not UTF-8; save the file as UTF-8"),
         ("[" * 100_000, "line 2: this is not JSON"),
         ("[1]", "line 2: an object"),
         ('{"actor": "user"}', "line 2: an object"),
@@ -163,7 +164,7 @@ def test_a_bad_line_is_named_and_can_be_mended(
 ) -> None:
     source = tmp_path / "talk.jsonl"
     good = [json.dumps(line(number)) for number in (1, 2)]
-    source.write_text(f"{good[0]}\n{bad}\n")
+    source.write_text(f"{good[0]}\n{bad}\n", errors="surrogateescape")
     with pytest.raises(InvalidInput, match=why):
         import_lines(file, source, clock)
     source.write_text(f"{good[0]}\n\n{good[1]}")

@@ -54,6 +54,16 @@ def test_a_wake_context_that_nobody_has_changed_is_replaced(file: JournalFile) -
     assert path.read_text().endswith("You love the sea.\n")
 
 
+def test_an_editor_may_begin_the_wake_context_with_a_mark(file: JournalFile) -> None:
+    path = file.texts_dir / WAKE
+    file.texts_dir.mkdir(exist_ok=True)
+    path.write_text(first_wake("companion") + "You love the sea.\n", encoding="utf-8-sig")
+    LiveJournal(file).log("Hello.", "user")
+    assert LiveJournal(file).assemble().system.startswith("Your name is Companion.")
+    assert introduce(file, Introduction("Luna"), NOW) == path
+    assert path.read_text().startswith("Your name is Luna.\n\nYou are a companion")
+
+
 def test_two_of_one_name_are_refused_and_nothing_is_kept(file: JournalFile) -> None:
     with pytest.raises(InvalidInput, match="different names"):
         introduce(file, Introduction("Ana", "ana"), NOW)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from memory_butler.inference.language_models.port import ModelOutputTooLong
 from memory_butler.inference.language_models.scripted import ScriptedModel
 from memory_butler.journal.conversation import reply
 from memory_butler.journal.json_tags import as_tags
@@ -70,7 +71,6 @@ def test_json_is_read_as_tags(given: str, tags: str) -> None:
         '{"name": "butler", "version": 3}',
         '{"pin": 3}',
         '{"pin": {"text": "tea", "colour": "green"}}',
-        '{"say": "cut off',
         "[]",
         "{}",
         "[1, 2]",
@@ -108,3 +108,57 @@ async def test_a_reply_in_json_keeps_what_it_says_to_keep(live: LiveJournal) -> 
     assert done.text == "How nice.\n<pin>Ana likes tea</pin>\n<secret>a lantern</secret>"
     assert "lantern" not in "".join(told)
     assert "pin" not in "".join(told)
+
+
+@pytest.mark.parametrize(
+    ("given", "tags"),
+    [
+        ('{"say": "cut off', "<say>cut off"),
+        ('{"say": "Hi", "secret": "the ri', "<say>Hi</say>\n<secret>the ri"),
+        ('{"secret": "the ring", "say": "I have', "<secret>the ring</secret>\n<say>I have"),
+        ('{"say": "Hi", "pin": "tea"', "<say>Hi</say>\n<pin>tea</pin>"),
+        ('{"say": "Hi", "sec', "<say>Hi</say>"),
+        ('{"say": "Caf\\u00e', "<say>Caf"),
+        ('{"say": "Yes, \\"no\\', '<say>Yes, "no'),
+        # Half a date is another date.
+        ('{"plan": {"text": "call Ada", "due": "2026-12-1', "<plan>call Ada</plan>"),
+        (
+            'Well.\n```json\n[{"tag": "say", "text": "Hi"}, {"tag": "secret", "te',
+            "Well.\n<say>Hi</say>",
+        ),
+        ('Well.\n```json\n{"say": "Hi", "pin": "tea"\n```', "Well.\n<say>Hi</say>\n<pin>tea</pin>"),
+    ],
+)
+def test_json_that_ends_too_early_is_read_as_far_as_it_goes(given: str, tags: str) -> None:
+    assert as_tags(given) == tags
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        '{"note": "mi',
+        "{",
+        '{"',
+        "[1, 2",
+        '{"say": "Hi", "pin" "x"\nWhat do you say?',
+        'a {"say": "',
+    ],
+)
+def test_what_may_be_no_json_of_tags_is_left_as_it_is(given: str) -> None:
+    assert as_tags(given) == given
+
+
+@pytest.mark.anyio
+async def test_json_that_met_its_bound_shows_no_secret(live: LiveJournal) -> None:
+    live.log("Hello.")
+    error = ModelOutputTooLong("cut off")
+    error.text = '{"secret": "a lantern for Ana", "say": "Good morning, A'
+    done = await reply(live, ScriptedModel([error]), POLICY, max_tokens=100)
+    assert done.cut
+    assert live.events()[-1].content == (
+        "<secret>a lantern for Ana</secret>\n<say>Good morning, A […]"
+    )
+    live.log("And?")
+    recent = live.assemble(secrets=False).user.partition("## Recent")[2]
+    assert "assistant: Good morning, A […]" in recent
+    assert "lantern" not in recent

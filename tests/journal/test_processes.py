@@ -2,16 +2,19 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from conftest import Clock
-from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.errors import Conflict, Unavailable
 from memory_butler.journal import file as file_module
+from memory_butler.journal.erasing import erase_journal
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.live import LiveJournal
 
@@ -117,3 +120,28 @@ def test_a_file_held_too_long_is_unavailable(
         with file.writing():
             assert LiveJournal(other, now=clock).events() == ()
         assert LiveJournal(other, now=clock).log("hello").event_id == 1
+
+
+@pytest.mark.parametrize("how", ["deleted", "replaced"])
+def test_nothing_is_taken_for_kept_in_a_file_that_is_gone(tmp_path: Path, how: str) -> None:
+    with JournalFile.open(tmp_path, "default", "companion") as file:
+        live = LiveJournal(file)
+        live.log("Hello.", "user")
+        kept = snapshot(file)
+        erase_journal(file.path)
+        if how == "replaced":  # as a restore does while a conversation is open
+            file.path.parent.joinpath("companion").mkdir()
+            file.path.write_bytes(kept)
+        with pytest.raises(Conflict, match="was deleted or replaced while it was open"):
+            live.log("This would be lost.", "user")
+        assert file.path.exists() is (how == "replaced")
+    number = 2 if how == "replaced" else 1
+    with JournalFile.open(tmp_path, "default", "companion") as file:
+        assert LiveJournal(file).log("Back again.", "user").event_id == number
+
+
+def snapshot(file: JournalFile) -> bytes:
+    """The bytes of a journal, all of them in its one file."""
+    with closing(sqlite3.connect(file.path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return file.path.read_bytes()

@@ -21,12 +21,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memory_butler.domain.errors import ConfigurationError, InvalidInput, NotFound
 from memory_butler.domain.principals import Principal, parse_tenant
+from memory_butler.journal.assembly import Texts
 from memory_butler.journal.desk import MaintenanceDesk
 from memory_butler.journal.file import JournalFile, journal_path
 from memory_butler.journal.introduction import Introduction, introduction_of
 from memory_butler.journal.live import LiveJournal, utc_now
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.search import Questions
+from memory_butler.journal.texts import first_wake, name_by_file, read_texts
 from memory_butler.journal_config import JournalConfig
 from memory_butler.vault.keyring import KeySource
 
@@ -87,6 +89,17 @@ def opened(
         if known_at is not None:
             live, desk = live.at(known_at), desk.at(known_at)
         yield Companion(tenant, name, file, policy, live, desk)
+
+
+def is_unused(companion: Companion) -> bool:
+    """Whether nobody has said anything to it, nor who is there, nor who it is."""
+    file = companion.file
+    blank = Introduction(name_by_file(file.path.stem))
+    return (
+        not companion.live.extent()[0]
+        and introduction_of(file) == blank
+        and read_texts(file.texts_dir) == Texts(first_wake(file.path.stem), "", "")
+    )
 
 
 def unknown(data_dir: Path, tenant: str, name: str) -> NotFound:

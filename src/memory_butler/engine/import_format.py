@@ -3,6 +3,7 @@
 The keys are those of the functions that store one memory; an export writes the same format.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from memory_butler.engine.inputs import whole_day
 
 # Four times the largest content, because JSON may write a character as six.
 MAX_LINE_BYTES: Final = 32 * 1024 * 1024
+# A file whose first lines are none of ours is not ours.
+_LOOKED_AT: Final = 20
 
 # Any UUID would do, and it must never change: the ids of all imported memories follow from it.
 _NAMESPACE: Final = UUID("7d1c0b5e-3f0a-4c53-9b53-0f6f6a0f4c11")
@@ -68,7 +71,10 @@ class EpisodeLine(_MemoryLine):
 
 
 class FactLine(_MemoryLine):
-    """What is true; a later line of the same subject, predicate and scope supersedes it."""
+    """What is true; a later line of the same subject, predicate and scope supersedes it.
+
+    One that says that it began before the one that holds is kept as a former fact.
+    """
 
     kind: Literal["fact"]
     subject: str = Field(description="Who or what it is about.")
@@ -197,6 +203,22 @@ def read_lines(file: BinaryIO, tenant: str) -> Iterator[Candidate]:
         yield Candidate(number, id, _parse(number, None if too_long else line), number)
 
 
+def begins_as_ours(file: BinaryIO) -> bool:
+    """Whether one of the first lines is of this format; the file is at its beginning again."""
+    is_ours = False
+    for _ in range(_LOOKED_AT):
+        line = file.readline(MAX_LINE_BYTES)
+        try:
+            found = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict) and "kind" in found:
+            is_ours = True
+            break
+    file.seek(0)
+    return is_ours
+
+
 def _parse(number: int, data: bytes | None) -> AnyLine | BadLine:
     """The line as one of the kinds, or what is wrong with it; None is one that is too long."""
     if data is None:
@@ -204,4 +226,8 @@ def _parse(number: int, data: bytes | None) -> AnyLine | BadLine:
     try:
         return _PARSER.validate_json(data)
     except ValidationError as error:
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            return BadLine(number, "it is not UTF-8: save the file as UTF-8")
         return BadLine(number, complaints(error, "the line", below=1))

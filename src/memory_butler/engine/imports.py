@@ -17,6 +17,7 @@ from uuid import UUID
 import asyncpg
 
 from memory_butler.domain.errors import InvalidInput, NotFound
+from memory_butler.domain.facts import FactPeriod
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust, TrustName, parse_trust
 from memory_butler.engine import inputs, writing
@@ -31,15 +32,17 @@ from memory_butler.engine.import_format import (
     LeftOut,
     LinkLine,
     RuleLine,
+    memory_id,
 )
 from memory_butler.engine.linking import insert_link
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import is_masked, screened
 from memory_butler.inference import languages
-from memory_butler.store import entities
+from memory_butler.store import entities, facts
 from memory_butler.store import imports as store
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.episodes import NewEpisode
+from memory_butler.store.facts import NewFact
 from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
 
 # Enough for one commit to weigh nothing beside its rows; little enough that Ctrl-C loses a moment's
@@ -190,6 +193,7 @@ class _Import:
         async with transaction(self._memory.pool, self._principal.tenant) as tx:
             await one_bulk_writer(tx)
             there = await store.existing(tx, [item.at.id for item in items])
+            items = self._said_again(items, await store.said_otherwise(tx, list(there)))
             erased = await store.erased(tx)
             wanted = []
             for item in items:
@@ -210,6 +214,26 @@ class _Import:
                     break
         self.report._add(done)
         return goes_on
+
+    def _said_again(
+        self, items: list[_Item], otherwise: dict[UUID, tuple[UUID, str]]
+    ) -> list[_Item]:
+        """The items, with an id of its own for what a note says again after it said otherwise.
+
+        The fact of then stays superseded: what is over does not come back (C-518).
+        """
+        found = []
+        for item in items:
+            instead, content = otherwise.get(item.at.id, (None, None))
+            if (
+                instead is not None
+                and isinstance(item.new, NewFact)
+                and item.new.content != content
+            ):
+                id = memory_id(self._principal.tenant, f"{item.at.id}/{instead}")
+                item = replace(item, at=replace(item.at, id=id), new=replace(item.new, id=id))
+            found.append(item)
+        return found
 
     def _is_erased(self, item: _Item, erased: frozenset[UUID]) -> bool:
         """Whether it was erased, or links what was."""
@@ -252,6 +276,7 @@ class _Import:
         match line:
             case EpisodeLine():
                 new = writing.new_episode(self._memory, id=id, keep_days=self._keep_days, **given)
+                _refuse_future(new)
             case FactLine():
                 new = writing.new_fact(self._memory, id=id, **given)
             case RuleLine():
@@ -309,6 +334,8 @@ class _Import:
             _count(done, line.kind, new=row is not None)
             return
         assert new is not None  # noqa: S101 -- links went above
+        if isinstance(new, NewFact):
+            new = await _of_its_time(tx, new)
 
         async def write(fitting: Embedded) -> UUID | None:
             async with tx.connection.transaction():
@@ -351,6 +378,28 @@ def _without_references(line: AnyLine) -> dict[str, Any]:
     if isinstance(line, FactLine):
         return {"entity_id": None, "source_episode_id": None}
     return {"source_episode_id": None} if isinstance(line, RuleLine) else {}
+
+
+def _refuse_future(new: NewEpisode) -> None:
+    """It would be the latest for as long as that takes, and count as new."""
+    if new.occurred_at > new.created_at:
+        raise InvalidInput(
+            f"occurred_at {new.occurred_at.isoformat()} lies in the future; history does not"
+        )
+
+
+async def _of_its_time(tx: Transaction, new: NewFact) -> NewFact:
+    """A fact of before the one of its key that holds now ended where that one begins (C-515)."""
+    if new.period.validity != "active":
+        return new
+    about = await writing.about_entity(tx, new)
+    await facts.lock_key(tx, about.key)
+    holders = await facts.active_of(tx, about.key)
+    begun = await store.begun(tx, [one.id for one in holders])
+    later = [one for one in begun if one > new.period.valid_from]
+    if not later:
+        return new
+    return replace(about, period=FactPeriod(new.period.valid_from, min(later), "superseded"))
 
 
 async def _holder(tx: Transaction, new: NewEntity) -> UUID:

@@ -163,7 +163,7 @@ class _Asking:
         try:
             completion = await self._completed(request)
         except ModelOutputTooLong as error:
-            text = without_thinking(error.text or "")
+            text = without_name(as_tags(without_thinking(error.text or "")), self.policy)
             if not text.strip() or await asyncio.to_thread(self._is_thinking, text):
                 raise
             return self._cut(prompt, text), True, None

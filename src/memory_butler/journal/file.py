@@ -105,6 +105,7 @@ class JournalFile:
         try:
             _make_private(path)
             self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._opened = _which(path)
         except (OSError, sqlite3.Error) as error:
             raise self._cannot_open(error) from error
         try:
@@ -164,7 +165,8 @@ class JournalFile:
         Raises:
             Unavailable: another process wrote for longer than `BUSY_SECONDS`, or the disk failed.
             IntegrityViolation: a constraint or trigger refused the change.
-            Conflict: this is the file of a moment in the past.
+            Conflict: this is the file of a moment in the past; or the file was deleted or replaced
+                since it was opened, as by a restore, and what is written to it would be lost.
             Frozen: its tenant is moving to another installation, or has moved.
         """
         if self._past is not None:
@@ -172,6 +174,11 @@ class JournalFile:
             raise Conflict(f"the journal as it was known at {moment} cannot be changed")
         with self._transaction("BEGIN IMMEDIATE") as connection:
             refuse_frozen(self.path)
+            if _which(self.path) != self._opened:
+                raise Conflict(
+                    f"the journal {self.path.stem} was deleted or replaced while it was open; "
+                    "nothing was kept: open it again"
+                )
             yield connection
 
     @contextmanager
@@ -339,6 +346,15 @@ def refuse_frozen(path: Path) -> None:
     except (FileNotFoundError, NotADirectoryError):
         return
     raise Frozen(said)
+
+
+def _which(path: Path) -> tuple[int, int] | None:
+    """Which file lies at a path; None where there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _of_the_disk(path: Path) -> str | None:

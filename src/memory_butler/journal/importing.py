@@ -195,7 +195,10 @@ def _parsed(stream: IO[bytes], done: int, now: datetime) -> Iterator[_Line]:
 
 def _message(number: int, digest: str, nth: int, line: bytes, now: datetime) -> _Line:
     try:
-        given: Any = json.loads(line)
+        # As text: of bytes it would guess the encoding, line by line.
+        given: Any = json.loads(line.removeprefix(b"\xef\xbb\xbf").decode())
+    except UnicodeDecodeError as error:
+        raise InvalidInput("this is not UTF-8; save the file as UTF-8") from error
     except (ValueError, RecursionError) as error:
         raise InvalidInput("this is not JSON; each line must be one object") from error
     if not isinstance(given, dict) or not {"actor", "content"} <= set(given) <= _FIELDS:

@@ -4,11 +4,15 @@ A model that was trained on tool calls answers `{"say": "Good morning.", "pin": 
 or `[{"name": "pin", "arguments": {"text": "…"}}]`, in a fence or bare, within `<tool_call>` or
 after `[TOOL_CALLS]`, alone or after prose. What
 is not wholly made of known names is left as it stands: it is something that the companion says.
+
+JSON that ends too early, as in a reply that met its bound, is read as far as it goes: left as it
+stands it would show what was meant to be private.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Final
 
 from memory_butler.journal.items import DISPLAY_TAGS, MEMORY_TYPES
@@ -31,6 +35,10 @@ _OF_A_TAG: Final = dict.fromkeys(map(ord, '"<>'), " ")
 _BARE: Final = re.compile(rf"^[ \t]*(?:{_MARK}\s*)?(?=[\[{{])", re.MULTILINE)
 # More are nobody's intention, and each is tried as JSON.
 _MOST: Final = 16
+# Of what ends too early, so many commas from the end are tried.
+_FURTHER: Final = 3
+# A list of calls of tools, the call, its arguments, a list in these; and some more.
+_DEEPEST: Final = 8
 
 _NAMES: Final = {*DISPLAY_TAGS, *MEMORY_TYPES}
 _LOOK_UPS: Final = {"recall", "search", "plans"}
@@ -38,6 +46,13 @@ _NAME_KEYS: Final = ("tag", "type", "name", "tool")
 _TEXT_KEYS: Final = ("text", "content", "value", "key", "topic", "question")
 _ATTRIBUTES: Final = ("due", "subject")
 _DECODER: Final = json.JSONDecoder()
+# A string is one of these as a whole; a quote by itself begins one without an end.
+_STRUCTURE: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],"]', re.DOTALL)
+# What ends a text within a string: half an escape, or half of an attribute, which says nothing yet.
+_HALF_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_HALF_ATTRIBUTE: Final = re.compile(rf'"(?:{"|".join(_ATTRIBUTES)})"\s*:\s*"[^"]*\Z')
+_LAST_TAG_CLOSED: Final = re.compile(r"</\w+>\Z")
+_PROSE_AFTER: Final = re.compile(r"\n[ \t]*\w")
 
 
 class _Unknown(Exception):
@@ -55,7 +70,61 @@ def as_tags(text: str) -> str:
         start, end, tags = found
         parts += [text[at:start], tags]
         at = end
+    if (begun := _unfinished(text, at)) is not None:
+        start, tags = begun
+        return "".join([*parts, text[at:start], tags])
     return "".join(parts) + text[at:]
+
+
+def _unfinished(text: str, at: int) -> tuple[int, str] | None:
+    """JSON of tags from `at` on that ends with the text, before it is whole: where, and the tags.
+
+    A text in the middle of which it ends leaves its tag open, as a reply with tags would.
+    """
+    for match in islice(_BARE.finditer(text, at), _MOST):
+        for whole, within in _closed(text, match.end()):
+            try:
+                tags = "\n".join(_tags(json.loads(whole)))
+            except (ValueError, RecursionError, _Unknown):
+                continue
+            if not tags or _inside_a_tag(text[: match.start()]):
+                continue
+            fences = (one for one in _FENCE.finditer(text, at) if one.end() == match.end())
+            start = next((one.start() for one in fences), match.start())
+            return start, _LAST_TAG_CLOSED.sub("", tags) if within else tags
+    return None
+
+
+def _closed(text: str, start: int) -> Iterator[tuple[str, bool]]:
+    """What begins at `start`, and is open at the end of the text, closed in ways that may be JSON:
+    at the end, which may be within a string, and at the last commas before; none if it is whole.
+    """
+    open_ones: list[str] = []
+    commas: list[tuple[int, str]] = []
+    in_string = False
+    for found in _STRUCTURE.finditer(text, start):
+        match found[0]:
+            case "{" | "[" as sign:
+                open_ones.append("}" if sign == "{" else "]")
+                if len(open_ones) > _DEEPEST:
+                    return
+            case "}" | "]" as sign:
+                if open_ones.pop() != sign or not open_ones:
+                    return
+            case ",":
+                commas.append((found.start(), "".join(reversed(open_ones))))
+            case '"':
+                in_string = True
+                break
+    closing = "".join(reversed(open_ones))
+    if not in_string:
+        end = text[start:].rstrip().removesuffix("```").rstrip()
+        yield end.removesuffix(",") + closing, False
+    elif not _HALF_ATTRIBUTE.search(text, start):
+        yield f'{_HALF_ESCAPE.sub("", text[start:])}"{closing}', True
+    for comma, rest in commas[: -_FURTHER - 1 : -1]:
+        if not _PROSE_AFTER.search(text, comma):  # which must not get lost
+            yield text[start:comma] + rest, False
 
 
 def _next(text: str, at: int) -> tuple[int, int, str] | None:

@@ -50,7 +50,8 @@ def _beginning_with(words: str) -> str:
 
 def _read(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        # Some editors begin a file with a mark of its byte order.
+        return path.read_text(encoding="utf-8-sig", errors="replace")
     except FileNotFoundError:
         return None
     except OSError as error:

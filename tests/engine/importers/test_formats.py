@@ -144,6 +144,67 @@ def test_claude(tmp_path: Path) -> None:
     assert line.occurred_at == datetime(2026, 2, 1, 10, 0, 0, 123_456, UTC)
 
 
+@pytest.mark.parametrize("name", ["chatgpt", "claude"])
+def test_a_message_without_a_time_is_of_its_conversation(name: str, tmp_path: Path) -> None:
+    if name == "chatgpt":
+        nodes = {
+            id: exports._node(id, parent, "user", id, create_time=at)
+            for id, parent, at in [
+                ("a", None, None), ("b", "a", 1767950000.5), ("c", "b", None), ("d", "c", 1.7e12)
+            ]
+        }  # fmt: skip
+        one = {"id": "x", "create_time": 1767940000, "current_node": "d", "mapping": nodes}
+        none = {"id": "y", "create_time": 1767940000, "current_node": "a", "mapping": nodes}
+        began = datetime(2026, 1, 9, 6, 26, 40, tzinfo=UTC)
+        first = datetime(2026, 1, 9, 9, 13, 20, 500_000, UTC)
+    else:
+        first, began = datetime(2026, 2, 1, 10, tzinfo=UTC), datetime(2026, 2, 1, 9, tzinfo=UTC)
+        message: dict[str, Any] = {"sender": "human", "text": "x"}
+        at = {"b": first.isoformat(), "d": "some day"}
+        said_ones = [message | {"uuid": id, "created_at": at.get(id)} for id in "abcd"]
+        one = {"uuid": "x", "created_at": began.isoformat(), "chat_messages": said_ones}
+        none = one | {"uuid": "y", "chat_messages": said_ones[:1]}
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([one, none]))
+    lines = [found.line for found in read(path) if isinstance(found.line, EpisodeLine)]
+    assert [line.occurred_at for line in lines] == [first, first, first, first, began]
+
+
+def test_a_role_that_nobody_knows_is_told(tmp_path: Path) -> None:
+    nodes = [
+        exports._node("a", None, "user", "Hello"),
+        exports._node("b", "a", "critic", "Hm"),
+        exports._node("c", "b", "tool", "42"),
+    ]
+    chatgpt = {"id": "x", "current_node": "c", "mapping": {one["id"]: one for one in nodes}}
+    messages = [{"uuid": who, "sender": who, "text": "Hello"} for who in ("human", "robot")]
+    claude = {"uuid": "x", "chat_messages": messages}
+    for export in (chatgpt, claude):
+        path = tmp_path / "conversations.json"
+        path.write_text(json.dumps([export]))
+        found = read(path)
+        assert said(found) == [("user", 0, "Hello")]
+        assert left_out(found) == ["unknown speaker's message"]
+
+
+def test_conversations_of_claude_are_read_under_any_name(tmp_path: Path) -> None:
+    path = exports.claude(tmp_path / "it") / "conversations.json"
+    kept = path.rename(tmp_path / "chats-of-2026.json")
+    found = list(open_export(kept, format_named("claude")).candidates("default"))
+    assert [text for _, _, text in said(found)] == ["My sister moved to Porto.", "Noted."]
+    assert bad(found) == []
+
+
+def test_a_note_that_is_not_utf8_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes("- [place] Caf\u00e9\n".encode("latin-1"))
+    (tmp_path / "b.md").write_text("- [place] Caf\u00e9\n")
+    found = read(tmp_path)
+    assert [reason for _, reason in bad(found)] == [
+        "the note is not UTF-8: save it as UTF-8 and import it again"
+    ]
+    assert [one.line.content for one in found if isinstance(one.line, FactLine)] == ["Caf\u00e9"]
+
+
 def test_mem0(tmp_path: Path) -> None:
     found = read(exports.mem0(tmp_path))
     facts = [one.line for one in found if isinstance(one.line, FactLine)]

@@ -79,7 +79,13 @@ def _read_note(shared: frozenset[str], document: Document, butler: str) -> Itera
         said = f"the note is longer than {MAX_NOTE_BYTES:,} bytes"
         yield Found(1, "", BadLine(1, said, document.name), document.size)
         return
-    fields, first, lines = _parted(data.decode("utf-8-sig", "replace").splitlines())
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        said = "the note is not UTF-8: save it as UTF-8 and import it again"
+        yield Found(1, "", BadLine(1, said, document.name), document.size)
+        return
+    fields, first, lines = _parted(text.splitlines())
     title = _title(fields, document)
     own = fields.get("permalink") or document.name
     subject = own.removesuffix(".md") if title.casefold() in shared else title

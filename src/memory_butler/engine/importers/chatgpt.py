@@ -25,7 +25,8 @@ def read(document: Document, butler: str) -> Iterator[Found]:
 
 def _conversation(found: Any) -> Conversation:
     id = found.get("conversation_id") or found["id"]
-    return Conversation(own_id(id), str(found.get("title") or ""), list(_messages(found)))
+    title, began = str(found.get("title") or ""), moment(found.get("create_time"))
+    return Conversation(own_id(id), title, list(_messages(found)), began)
 
 
 def _messages(found: Any) -> Iterator[Message]:
@@ -46,7 +47,7 @@ def _messages(found: Any) -> Iterator[Message]:
             continue
         hidden = (message.get("metadata") or {}).get("is_visually_hidden_from_conversation")
         # "recipient" is a tool where the assistant calls one.
-        if role not in {"user", "assistant"} or hidden or message.get("recipient", "all") != "all":
+        if role in {"system", "tool"} or hidden or message.get("recipient", "all") != "all":
             continue
         if content.get("content_type") not in {"text", "multimodal_text"}:
             continue

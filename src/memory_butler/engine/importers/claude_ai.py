@@ -44,6 +44,10 @@ def read(document: Document, butler: str) -> Iterator[Found]:
         yield Found(1, "", BadLine(1, str(error), document.name), document.size)
         return
     listed = found if isinstance(found, list) else [found]
+    if any(isinstance(one, dict) and "chat_messages" in one for one in listed):
+        # Under another name, as one gives to a file that one keeps.
+        yield from read_conversations(document, butler, "claude", _conversation)
+        return
     for number, one in enumerate(listed, 1):
         reached = document.size * number // len(listed)
         if not recognises(one):
@@ -106,16 +110,17 @@ def _sections(text: str) -> Iterator[str]:
 
 def _conversation(found: Any) -> Conversation:
     messages = list(_messages(found["chat_messages"]))
-    return Conversation(own_id(found["uuid"]), str(found.get("name") or ""), messages)
+    title, began = str(found.get("name") or ""), moment(found.get("created_at"))
+    return Conversation(own_id(found["uuid"]), title, messages, began)
 
 
 def _messages(found: list[Any]) -> Iterator[Message]:
     for message in found:
-        speaker = _SPEAKERS.get(message["sender"])
+        speaker = _SPEAKERS.get(message["sender"], "")
         # `content` holds the blocks; in older exports there is `text` alone.
         said = spoken(message.get("content")) or spoken(message.get("text"))
         files = [*(message.get("attachments") or []), *(message.get("files") or [])]
         attached = tuple(str(one.get("file_name") or "unnamed") for one in files)
-        if speaker is not None and (said or attached):
+        if said or attached:
             when = moment(message.get("created_at"))
             yield Message(own_id(message["uuid"]), speaker, said, when, attached)

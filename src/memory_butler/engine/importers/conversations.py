@@ -1,13 +1,15 @@
 """What the exports of chat programs share: a document with a list of conversations."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.engine.import_format import BadLine, EpisodeLine, LeftOut
 from memory_butler.engine.importers.source import Document, Found, present, read_json, session
+
+_SPEAKERS: Final = ("user", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +17,7 @@ class Message:
     """Something that was said.
 
     Attributes:
+        speaker: "user" or "assistant"; anything else is a role that no reader knows.
         text: empty where there were attachments alone.
         attachments: the names of files that came with it.
         repeated: it stands in many conversations, under the same id, and is read once.
@@ -30,11 +33,12 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What was said, in order."""
+    """What was said, in order; `began` is when the export says that it did."""
 
     id: str
     title: str
     messages: list[Message]
+    began: datetime | None = None
 
 
 def conversations(document: Document) -> list[Any]:
@@ -68,7 +72,10 @@ def read_conversations(
             yield Found(number, "", BadLine(number, said, document.name), reached)
             continue
         turn = 0
-        for message in conversation.messages:
+        for message in _dated(conversation):
+            if message.speaker not in _SPEAKERS:
+                yield Found(number, "", LeftOut("unknown speaker's message"), reached)
+                continue
             for _ in message.attachments:
                 yield Found(number, "", LeftOut("attachment"), reached)
             if not message.text or message.id in read:
@@ -99,6 +106,19 @@ def read_conversations(
             turn += 1
             key = f"{format}/{conversation.id}/{message.id}"
             yield Found(number, key, line, reached)
+
+
+def _dated(conversation: Conversation) -> Iterator[Message]:
+    """The messages, each without a time with that of the one before it.
+
+    The first ones have that of the first which has one, else of the conversation. Without, they
+    would be of the day of the import.
+    """
+    times = (one.at for one in conversation.messages if one.at is not None)
+    at = next(times, conversation.began)
+    for one in conversation.messages:
+        at = one.at or at
+        yield replace(one, at=at)
 
 
 def _once(message: Message, butler: str, format: str) -> EpisodeLine:

@@ -117,6 +117,18 @@ def detect(path: Path) -> Format | None:
     return None
 
 
+def why_unknown(path: Path) -> InvalidInput:
+    """What is wrong with a file that is of none of the formats, and not of our own."""
+    names = ", ".join(one.name for one in FORMATS)
+    for document in islice(documents(path, ".json"), _LOOKED_AT):
+        if document.name.endswith(".json"):
+            try:
+                read_json(document)
+            except InvalidInput as error:
+                return InvalidInput(f"{error}. It may be damaged, or only the beginning of a file")
+    return InvalidInput(f"{path} is of no known format; name it with --format: {names}")
+
+
 @dataclass(frozen=True, slots=True)
 class Export:
     """An export that was found; `size` in bytes, the unit in which its reading is told."""

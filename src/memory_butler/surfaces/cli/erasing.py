@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from uuid import UUID
 
 import typer
@@ -15,6 +15,9 @@ from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
 from memory_butler.surfaces.cli.problems import complain
+
+if TYPE_CHECKING:
+    from memory_butler.erasure.scope import Target
 
 ERASE_EXAMPLES = epilog(
     "memory-butler erase --entity 6f1c… --sources --preview",
@@ -97,7 +100,7 @@ def erase(
         return await erasing.erase(opened, who, target, admin_dsn=admin, tell=complain)
 
     try:
-        found = with_memory(place, work)
+        found = with_memory(place, work, create=_is_of_journals_alone(place, target))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_GOES_ON) from None
     if found is None:
@@ -156,6 +159,16 @@ def command_of(target: Mapping[str, Any], tenant: str) -> str:
     return f"memory-butler erase {what}{sources} --tenant {tenant}"
 
 
+def _is_of_journals_alone(place: Place, target: "Target") -> bool:
+    """Whether it is in a journal: who only talks with a companion has had no database so far."""
+    from memory_butler.companions.opening import names
+
+    if target.message is None and not target.everything:
+        return False
+    found = names(place.settings().data_dir, place.principal().tenant)
+    return bool(found) if target.message is None else target.message[0] in found
+
+
 def _agreed(found: Any, tenant: str) -> bool:
     """Whether the person at the terminal agrees to what would go."""
     if not sys.stdin.isatty():
@@ -191,9 +204,13 @@ def _show_certificate(said: Mapping[str, Any]) -> None:
     named = ("by", "memory_type", "companion", "id")
     what = " ".join(str(target[name]) for name in named if name in target)
     rows = ", ".join(f"{count} {name}" for name, count in sorted(said["rows"].items()) if count)
-    print(f"Erased by {what}, of tenant {said['tenant']}: {rows or 'nothing'}.")
+    # What a journal held follows by itself.
+    told = rows or ("" if said["journals"] else "nothing")
+    print(f"Erased by {what}, of tenant {said['tenant']}{': ' if told else ''}{told}.")
     for one in said["journals"]:
         print(f"Journal {one['companion']}: {_messages(one.get('messages'))}.")
+        for key in one.get("fragments_kept", ()):
+            print(f"stays  fragment: {key}, which rests on other messages too")
     for one in said["probes"]:
         again = f", {one['elsewhere']} other rows say the same" if one["elsewhere"] else ""
         print(f"Probe by {one['path']}: asked {one['asked']}, found {one['found']}{again}.")

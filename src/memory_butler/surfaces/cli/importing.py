@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 
@@ -41,6 +42,8 @@ _IN_MEMORY_BYTES = 64 * 1024 * 1024
 # How often to ask how far a server is with embedding.
 _LOOK_SECONDS = 0.5
 _OWN = "jsonl"
+# So named, a file is ours however much of it is wrong.
+_OWN_SUFFIXES = {".jsonl", ".gz"}
 
 
 def import_(
@@ -68,7 +71,11 @@ def import_(
     ] = None,
     keep: Annotated[
         int,
-        typer.Option(metavar="DAYS", help="Days until imported episodes expire, from now on."),
+        typer.Option(
+            metavar="DAYS",
+            help="Days until imported episodes expire, from now on; what is there already keeps "
+            "its date.",
+        ),
     ] = 90,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first bad line, with what stands before.")
@@ -135,7 +142,7 @@ def import_(
         complain(f"{at}: {line.reason}")
     if report.bad > len(report.bad_lines):
         complain(f"and {report.bad - len(report.bad_lines)} more bad lines")
-    _summarise(report, as_json)
+    _summarise(report, keep, as_json)
     if report.bad:
         raise typer.Exit(BY_CODE["invalid_input"].exit_code)
 
@@ -154,8 +161,13 @@ def _opened(
     path: str, format: str | None, butler: str | None, place: Place, own: BinaryIO | None
 ) -> Iterator[_Source]:
     """What is imported; `own` is the file where it is open already."""
-    from memory_butler.engine.import_format import read_lines
-    from memory_butler.engine.importers.formats import detect, format_named, open_export
+    from memory_butler.engine.import_format import begins_as_ours, read_lines
+    from memory_butler.engine.importers.formats import (
+        detect,
+        format_named,
+        open_export,
+        why_unknown,
+    )
 
     tenant = place.principal().tenant
     foreign = None
@@ -172,6 +184,11 @@ def _opened(
             "--butler is for other programs' formats; each line of our own format names its butler"
         )
     with nullcontext(own) if own is not None else _twice(path, place) as file:
+        if format is None and path != "-" and Path(path).suffix not in _OWN_SUFFIXES:
+            with _unpacked(path):
+                is_ours = begins_as_ours(file)
+            if not is_ours:
+                raise why_unknown(Path(path))
         yield _Source(read_lines(file, tenant), _lines_in(file, path), "line")
 
 
@@ -352,7 +369,7 @@ async def embed(memory: "Memory") -> None:
             await asyncio.sleep(_LOOK_SECONDS)
 
 
-def _summarise(report: "ImportReport", as_json: bool) -> None:
+def _summarise(report: "ImportReport", keep: int, as_json: bool) -> None:
     if as_json:
         answer = {
             "stored": dict(sorted(report.stored.items())),
@@ -373,6 +390,12 @@ def _summarise(report: "ImportReport", as_json: bool) -> None:
     kinds = ("episode", "fact", "rule", "entity", "link")
     counts = [counted(report.stored[kind], kind) for kind in kinds if report.stored[kind]]
     print(f"Stored {', '.join(counts) or 'nothing new'}.")
+    if report.stored["episode"]:
+        until = datetime.now().astimezone() + timedelta(days=keep)
+        print(
+            f"Episodes are kept until {until:%Y-%m-%d} (--keep DAYS); what a model draws from them "
+            "by then stays."
+        )
     if report.superseded:
         print(f"{counted(report.superseded, 'fact')} superseded an earlier one.")
     if report.already_there:

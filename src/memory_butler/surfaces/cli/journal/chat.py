@@ -47,6 +47,7 @@ EXAMPLES = epilog(
     "memory-butler journal chat --companion ada --model ollama:llama3.2",
 )
 _KEPT = " Your message is kept; /retry asks again."
+_NOTHING_SAID = "Nothing was said, so there is no companion yet."
 _LATEST = 20  # messages among which `/retry` looks for one without an answer
 _BEFORE = 4  # messages of before that are shown when one comes back
 
@@ -63,6 +64,9 @@ def chat(
     your names, time zone and manner; /self asks again. Ctrl-D or /quit leaves, /help tells what
     else there is. Who it is stands in its wake-context.md, which is yours to change.
     """
+    from memory_butler.companions.opening import is_unused
+    from memory_butler.journal.erasing import erase_journal
+
     settings = place.settings()
     answering, missing = None, None
     try:
@@ -72,10 +76,11 @@ def chat(
             raise
         missing = str(error)
     waiting: list[str] = []
-    if not sys.stdin.isatty() and not _is_there(place, whose, settings):
+    is_first = not _is_there(place, whose, settings)
+    if not sys.stdin.isatty() and is_first:
         first = next((line for line in iter(asked, None) if line.strip()), None)
         if first is None:
-            note("Nothing was said, so there is no companion yet.")
+            note(_NOTHING_SAID)
             return
         waiting.append(first)
     with (
@@ -90,6 +95,10 @@ def chat(
             talk.go_on()
         finally:
             talk.leave()
+        unused = is_first and is_unused(one)
+    if unused:
+        erase_journal(one.file.path)
+        note(_NOTHING_SAID)
 
 
 def _is_there(place: Place, whose: str, settings: "Settings") -> bool:

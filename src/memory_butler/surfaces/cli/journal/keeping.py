@@ -11,7 +11,6 @@ import typer
 from memory_butler.domain.errors import (
     ConfigurationError,
     InvalidInput,
-    MemoryButlerError,
     unwritable,
 )
 from memory_butler.surfaces.cli.counting import all_counted, counted
@@ -26,6 +25,7 @@ from memory_butler.surfaces.cli.journal.opened import (
     model,
     typed,
 )
+from memory_butler.surfaces.cli.journal.terminal import note
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
 from memory_butler.surfaces.cli.problems import GOES_ON, complain
 from memory_butler.surfaces.errors import BY_CODE
@@ -121,7 +121,8 @@ def _taken_in(place: Place, whose: str, file: Path) -> "tuple[Former | None, Imp
 
 @contextmanager
 def _left_as_it_was(place: Place, whose: str) -> Iterator[None]:
-    """Delete a journal that the block made, where it fails before anything is in it."""
+    """Delete a journal that the block made, where nothing came into it."""
+    from memory_butler.companions.opening import is_unused
     from memory_butler.journal.erasing import erase_journal
     from memory_butler.journal.file import journal_path
 
@@ -129,10 +130,12 @@ def _left_as_it_was(place: Place, whose: str) -> Iterator[None]:
     there = path.exists()
     try:
         yield
-    except MemoryButlerError:
-        if not there and path.exists() and not _messages(place, whose):
-            erase_journal(path)
-        raise
+    finally:
+        if not there and path.exists():
+            with companion(place, whose) as one:
+                unused = is_unused(one)
+            if unused:
+                erase_journal(path)
 
 
 def _messages(place: Place, whose: str) -> int | None:
@@ -183,14 +186,16 @@ def export(
 ) -> None:
     """Write every message as a line of JSON, with its picture and what it brought to mind.
 
-    `journal import` reads it, and keeps plans and pins again. Fragments are not in it:
-    `memory-butler backup` keeps the whole journal.
+    `journal import` reads it, and keeps plans and pins again. It is not encrypted, whether the
+    journal is or not. Fragments are not in it: `memory-butler backup` keeps the whole journal.
     """
     from memory_butler.files import is_stream, replaced
     from memory_butler.journal.importing import export_lines
 
     count = 0
     with companion(place, whose) as one:
+        if one.file.is_sealed:
+            note("The journal is encrypted; what is exported is not.")
         if str(file) in STANDARD_OUTPUT:
             for line in export_lines(one.file):
                 print(line)

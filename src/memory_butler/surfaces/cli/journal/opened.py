@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.principals import DEFAULT_TENANT
 from memory_butler.domain.standpoint import standpoint
 from memory_butler.surfaces.cli import moments
@@ -90,8 +90,15 @@ def require_installation(settings: "Settings") -> None:
     """Raise `NotFound` where the data directory has neither journals nor a database."""
     from memory_butler.engine.opening import require_cluster
 
-    if not (settings.data_dir / "journal").is_dir():
+    if (settings.data_dir / "journal").is_dir():
+        return
+    try:
         require_cluster(settings)
+    except NotFound:
+        raise NotFound(
+            f"there is no journal in {settings.data_dir}: name the folder with --data-dir or "
+            "MEMORY_BUTLER_DATA_DIR, or begin one with `memory-butler journal chat`"
+        ) from None
 
 
 def embedder(settings: "Settings") -> "Embedder":
