@@ -95,7 +95,7 @@ clients: $(READY)  ## install the agents' programs that the tests run; `make tes
 
 clients-matrix: clients  ## run the agents' programs, and write what they showed into the docs
 	rm -f .clients.jsonl
-	MEMORY_BUTLER_CLIENTS_NOTES=.clients.jsonl $(BIN)/pytest tests/clients -k round_trip $(ARGS)
+	HYPOTHESIS_PROFILE=nightly MEMORY_BUTLER_CLIENTS_NOTES=.clients.jsonl $(BIN)/pytest tests/clients -k round_trip $(ARGS)
 	MEMORY_BUTLER_CLIENTS_NOTES=.clients.jsonl PYTHONPATH=tests $(BIN)/python -m clients.matrix
 	rm -f .clients.jsonl
 

@@ -1,17 +1,22 @@
 """A pytest plugin: tests marked `nightly` run in the long profile, and where somebody names them.
 
-Loaded by `-p long_profile` in pyproject.toml. `make test` leaves them out before anything else looks
-at what was collected, so that a requirement which only they show counts as one without a test.
+Loaded by `-p long_profile` in pyproject.toml. `make test` leaves them out before anything else
+looks at what was collected: a requirement that only they show counts as one without a test.
 """
 
 import os
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 import pytest
 
 NIGHTLY: Final = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 _left = pytest.StashKey[int]()
+
+
+def by_day(every: Iterable[Any], *some: Any) -> list[Any]:
+    """Cases for `parametrize`, of which only `some` run outside the long profile."""
+    return [one if one in some else pytest.param(one, marks=pytest.mark.nightly) for one in every]
 
 
 @pytest.hookimpl(wrapper=True)
