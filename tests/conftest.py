@@ -62,7 +62,7 @@ PRECISION: PrecisionChoice = os.environ.setdefault(_PRECISION, "float32")  # typ
 # For processes that inherit no other variable of ours.
 SAME_VECTORS: Final = {_PRECISION: PRECISION}
 
-settings.register_profile("default", derandomize=True, deadline=None, max_examples=100)
+settings.register_profile("default", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("nightly", deadline=None, max_examples=2_000)
 _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "default")
 settings.load_profile(_PROFILE)
