@@ -22,6 +22,7 @@ import pytest
 
 from backup.installation import MARKER, Installation, fill, left_in, runtime, tell_two
 from conftest import NOW
+from long_profile import by_day
 from memory_butler.backup.archive import checksums, pack, unpack
 from memory_butler.backup.making import Made, back_up
 from memory_butler.backup.restoring import Restored, restore
@@ -480,10 +481,9 @@ async def test_ctrl_c_at_the_command_line_leaves_nothing(
     [
         "RESET ROLE; COPY (SELECT 1) TO PROGRAM 'touch {marker}';",
         "RESET SESSION AUTHORIZATION; COPY (SELECT 1) TO PROGRAM 'touch {marker}';",
-        "COPY (SELECT 1) TO PROGRAM 'touch {marker}';",
+        *by_day(("COPY (SELECT 1) TO PROGRAM 'touch {marker}';",)),
         "\\! touch {marker}\n",
-        "SELECT 1 \\! touch {marker}\n",
-        "\\o |touch {marker}\n",
+        *by_day(("SELECT 1 \\! touch {marker}\n", "\\o |touch {marker}\n")),
     ],
 )
 async def test_a_crafted_backup_runs_no_program(

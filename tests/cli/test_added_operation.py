@@ -60,12 +60,14 @@ def test_an_added_operation_answers_over_rest_and_mcp(url: str) -> None:
     assert told.json()["result"]["structuredContent"] == _ANSWER
 
 
+@pytest.mark.nightly
 def test_an_added_operation_is_a_command(installation: Installation) -> None:
     assert json.loads(_run(installation, "greet", "Ana", "--loudly", "--json")) == _ANSWER
     assert "Hello Ana" in _run(installation, "greet", "Ana")
     assert "Greet somebody by name." in _run(installation, "--help")
 
 
+@pytest.mark.nightly
 def test_an_added_operation_is_in_the_client_and_in_the_docs(installation: Installation) -> None:
     written = json.loads(_run(installation, "--written"))
     assert "async def greet(\n" in written["methods.py"]

@@ -4,6 +4,8 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from cli.installation import Installation, own_engine
 from memory_butler.erasure.certificate import verify
 from memory_butler.journal.file import JournalFile
@@ -49,6 +51,7 @@ def test_a_killed_erasure_is_finished_by_the_same_command(
     assert unfinished not in installation.inside("doctor", code=None).out
 
 
+@pytest.mark.nightly
 def test_who_interrupts_an_erasure_is_told_that_it_goes_on(
     installation: Installation, tenant: str
 ) -> None:
