@@ -49,10 +49,12 @@ from memory_butler.vault import keyring
 
 pytestmark = pytest.mark.anyio
 
-SEALED_OR_NOT = pytest.mark.parametrize("sealed", [False, True], ids=["plain", "sealed"])
+SEALED_OR_NOT = pytest.mark.parametrize(
+    "sealed", by_day((False, True), True), ids=["plain", "sealed"]
+)
 
 
-@pytest.fixture(params=[False, True], ids=["plain", "sealed"])
+@pytest.fixture(params=by_day((False, True), True), ids=["plain", "sealed"])
 async def filled(request: pytest.FixtureRequest, installation: Installation) -> Installation:
     """With memories of two tenants; without and with keys."""
     settings, memory, _ = installation

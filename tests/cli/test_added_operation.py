@@ -44,6 +44,7 @@ def _run(installation: Installation, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.nightly
 def test_an_added_operation_answers_over_rest_and_mcp(url: str) -> None:
     answer = httpx.post(f"{url}/api/memory/greetings", json=_ASKED)
     assert answer.json() == _ANSWER
@@ -60,7 +61,6 @@ def test_an_added_operation_answers_over_rest_and_mcp(url: str) -> None:
     assert told.json()["result"]["structuredContent"] == _ANSWER
 
 
-@pytest.mark.nightly
 def test_an_added_operation_is_a_command(installation: Installation) -> None:
     assert json.loads(_run(installation, "greet", "Ana", "--loudly", "--json")) == _ANSWER
     assert "Hello Ana" in _run(installation, "greet", "Ana")

@@ -77,6 +77,7 @@ def test_a_mistyped_tenant_gets_no_certificate(installation: Installation, tenan
     assert "Journal luna: all messages" in installation.inside(*wanted, f"{tenant}x").out
 
 
+@pytest.mark.nightly
 def test_a_restored_backup_of_before_names_what_was_erased_since(empty_folder: Path) -> None:
     (folder := empty_folder / "restored").mkdir()
     folder.chmod(0o755)

@@ -216,7 +216,10 @@ def test_mcp_says_nothing_else_and_ends_with_its_input(installation: Installatio
     assert (process.returncode, out) == (0, ""), err
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.nightly)],
+)
 def test_mcp_ends_with_a_signal(
     installation: Installation, number: signal.Signals, code: int
 ) -> None:

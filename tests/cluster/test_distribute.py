@@ -97,6 +97,7 @@ async def test_what_was_stored_before_is_spread_over_the_workers(
         assert await at.fetchval("SELECT count(*) FROM ONLY facts") == len(TENANTS)
 
 
+@pytest.mark.nightly
 async def test_a_worker_that_was_added_is_found_to_lack_rights_and_gets_them(
     prepared: Prepared, tmp_path: Path
 ) -> None:
