@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 HOUSEHOLD := ../shared/eval/household
 READY := $(VENV)/.ready
 # In the order of the folders: what the tests of one share (a browser, a server, a memory) is made once
-# for each worker, and not anew for each file between files of other folders.
+# for each worker, and not anew for each file between files of other folders. Where it takes long to
+# make, one worker has the folder (tests/conftest.py).
 # `make suite WORKERS=3` on two cores: a third of the time tests wait, for browsers, servers and clocks.
 WORKERS ?= auto
 PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
