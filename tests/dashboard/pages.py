@@ -65,7 +65,7 @@ BETWEEN = next(one for one in PAGES if one.name == "tokens")
 
 
 def visit(page: Page, path: str) -> None:
-    """Where the tab shows the dashboard, as its links lead there: nothing is loaded anew."""
+    """Go to a page as the dashboard's own links do, where the tab shows it: nothing is loaded anew."""
     if page.url == "about:blank":
         page.goto(path)
     else:
