@@ -65,7 +65,7 @@ BETWEEN = next(one for one in PAGES if one.name == "tokens")
 
 
 def visit(page: Page, path: str) -> None:
-    """Go to a page as the dashboard's own links do, where the tab shows it: nothing is loaded anew."""
+    """Go there as the dashboard's own links do, if the tab shows it: nothing is loaded anew."""
     if page.url == "about:blank":
         page.goto(path)
     else:
