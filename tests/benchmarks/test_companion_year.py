@@ -4,11 +4,9 @@ from pathlib import Path
 
 from bench.companion_year import run
 
-from long_profile import NIGHTLY
 
-
-def test_weeks_with_a_companion(tmp_path: Path) -> None:
-    year = run(tmp_path, "dev", seed=1, days=30 if NIGHTLY else 10, kills=2)
+def test_a_month_with_a_companion(tmp_path: Path) -> None:
+    year = run(tmp_path, "dev", seed=1, days=30, kills=2)
     assert year.kills == 2
     for name in (
         "messages in the log, each once and as it was said",
