@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 HOUSEHOLD := ../shared/eval/household
 READY := $(VENV)/.ready
 # In the order of the folders: what the tests of one share (a browser, a server, a memory) is made once
-# for each worker, and not anew for each file between files of other folders.
+# for each worker, and not anew for each file between files of other folders. Where it takes long to
+# make, one worker has the folder (tests/conftest.py).
 # `make suite WORKERS=3` on two cores: a third of the time tests wait, for browsers, servers and clocks.
 WORKERS ?= auto
 PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
@@ -97,7 +98,7 @@ clients: $(READY)  ## install the agents' programs that the tests run; `make tes
 
 clients-matrix: clients  ## run the agents' programs, and write what they showed into the docs
 	rm -f .clients.jsonl
-	MEMORY_BUTLER_CLIENTS_NOTES=.clients.jsonl $(BIN)/pytest tests/clients -k round_trip $(ARGS)
+	HYPOTHESIS_PROFILE=nightly MEMORY_BUTLER_CLIENTS_NOTES=.clients.jsonl $(BIN)/pytest tests/clients -k round_trip $(ARGS)
 	MEMORY_BUTLER_CLIENTS_NOTES=.clients.jsonl PYTHONPATH=tests $(BIN)/python -m clients.matrix
 	rm -f .clients.jsonl
 

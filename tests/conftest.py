@@ -29,6 +29,7 @@ import numpy as np
 import psutil
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 from folders import open_folder
 from memory_butler.config import MemoryModuleConfig
@@ -62,7 +63,7 @@ PRECISION: PrecisionChoice = os.environ.setdefault(_PRECISION, "float32")  # typ
 # For processes that inherit no other variable of ours.
 SAME_VECTORS: Final = {_PRECISION: PRECISION}
 
-settings.register_profile("default", derandomize=True, deadline=None, max_examples=100)
+settings.register_profile("default", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("nightly", deadline=None, max_examples=2_000)
 _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "default")
 settings.load_profile(_PROFILE)
@@ -85,6 +86,8 @@ _SETTINGS = {
 _TEMPLATE = "memory_template"
 _HERE: Final = Path(__file__).parent
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
+# What their tests share (a browser, a server, a cluster) takes seconds to make, once for a worker.
+_ONE_WORKERS: Final = ("tests/cli", "tests/cluster", "tests/dashboard")
 _ROOM = 4 << 30  # several times what the tests of two workers keep at once
 
 Connection: TypeAlias = asyncpg.Connection
@@ -130,6 +133,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     worker busy when nothing is left for the others.
     """
     items.sort(key=lambda item: item.path.parent != _HERE)
+
+
+class _ByFolder(LoadFileScheduling):  # type: ignore[misc]
+    """A worker is given a file at a time, but all of a folder of `_ONE_WORKERS`."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        folder = nodeid.partition("::")[0].rpartition("/")[0]
+        return folder if folder in _ONE_WORKERS else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    return _ByFolder(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

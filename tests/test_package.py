@@ -72,6 +72,7 @@ def test_what_is_no_python_is_found_from_the_wheel(wheel: Path, tmp_path: Path) 
     assert (tmp_path / "butlers/health/butler.toml").exists()
 
 
+@pytest.mark.nightly
 def test_a_wheel_built_again_is_the_same_byte_for_byte(wheel: Path, tmp_path: Path) -> None:
     elsewhere = {"MEMORY_BUTLER_DASHBOARD": "skip", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
     subprocess.run(

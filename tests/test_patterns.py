@@ -28,8 +28,8 @@ _COMPILER = importlib.import_module("re._compiler")
 _SOURCE = Path(memory_butler.__file__).parent
 # A megabyte of each in the long profile; what is quadratic is seen at 4 kB (a test below).
 _NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
-_LARGEST = (1024 if _NIGHTLY else 32) * 1024
-_SMALL = (16 if _NIGHTLY else 8) * 1024
+_LARGEST = (1024 if _NIGHTLY else 16) * 1024
+_SMALL = (16 if _NIGHTLY else 4) * 1024
 _FIRST = 1024
 _SMALLEST = 256
 # Twice the text in three and a half times the time is no noise: quadratic is four times.

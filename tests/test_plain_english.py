@@ -1,5 +1,7 @@
 """What people read is plain English: the linter finds the phrases that docs/style.md replaces."""
 
+import pytest
+
 import plain_english
 
 
@@ -25,5 +27,6 @@ def test_ids_of_requirements_are_found_and_other_codes_are_not() -> None:
     assert [one.phrase for one in found] == ["FACT-29", "C-14"]
 
 
+@pytest.mark.nightly
 def test_the_repository_has_none() -> None:
     assert list(plain_english.everywhere()) == []

@@ -13,9 +13,11 @@ from requirements_ledger import RequirementLedger, read_ledger
 _LEDGER = "- [x] **AAA-01** It works.\n- [ ] **AAA-02** It will.\n"
 _CONFIG = """
 [pytest]
-addopts = -p requirements_ledger --strict-markers
+addopts = -p long_profile -p requirements_ledger --strict-markers
 testpaths = tests
-markers = requirement(*ids): the ids that a test shows
+markers =
+    nightly: of the long profile
+    requirement(*ids): the ids that a test shows
 """
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -98,3 +100,25 @@ def test_an_unknown_requirement_stops_the_run(run: Run) -> None:
     assert "docs/requirements.md does not know: tests/test_it.py::test_it names AAA-03" in (
         done.stdout + done.stderr
     )
+
+
+def test_a_test_of_the_long_profile_runs_there_or_by_its_name(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HYPOTHESIS_PROFILE", raising=False)
+    short = "def test_short():\n    pass\n\n\n"
+    long = "@pytest.mark.nightly\n@pytest.mark.requirement('AAA-01')\ndef test_long():\n    pass\n"
+    shown = (
+        "def test_shown(requirement_ledger):\n    assert not requirement_ledger.without_test()\n"
+    )
+    by_day = run(f"{short}{long}")
+    assert "1 passed" in by_day.stdout
+    assert "left out: 1 of the long profile" in by_day.stdout
+    assert "2 passed" in run(f"{short}{long}", "tests", "tests/test_it.py::test_long").stdout
+    # A requirement needs a test by day.
+    assert "1 failed" in run(f"{short}{long}\n\n{shown}").stdout
+
+    monkeypatch.setenv("HYPOTHESIS_PROFILE", "nightly")
+    by_night = run(f"{short}{long}\n\n{shown}")
+    assert "3 passed" in by_night.stdout
+    assert "left out" not in by_night.stdout

@@ -22,6 +22,7 @@ import pytest
 
 from backup.installation import MARKER, Installation, fill, left_in, runtime, tell_two
 from conftest import NOW
+from long_profile import by_day
 from memory_butler.backup.archive import checksums, pack, unpack
 from memory_butler.backup.making import Made, back_up
 from memory_butler.backup.restoring import Restored, restore
@@ -48,10 +49,12 @@ from memory_butler.vault import keyring
 
 pytestmark = pytest.mark.anyio
 
-SEALED_OR_NOT = pytest.mark.parametrize("sealed", [False, True], ids=["plain", "sealed"])
+SEALED_OR_NOT = pytest.mark.parametrize(
+    "sealed", by_day((False, True), True), ids=["plain", "sealed"]
+)
 
 
-@pytest.fixture(params=[False, True], ids=["plain", "sealed"])
+@pytest.fixture(params=by_day((False, True), True), ids=["plain", "sealed"])
 async def filled(request: pytest.FixtureRequest, installation: Installation) -> Installation:
     """With memories of two tenants; without and with keys."""
     settings, memory, _ = installation
@@ -483,10 +486,9 @@ async def test_ctrl_c_at_the_command_line_leaves_nothing(
     [
         "RESET ROLE; COPY (SELECT 1) TO PROGRAM 'touch {marker}';",
         "RESET SESSION AUTHORIZATION; COPY (SELECT 1) TO PROGRAM 'touch {marker}';",
-        "COPY (SELECT 1) TO PROGRAM 'touch {marker}';",
+        *by_day(("COPY (SELECT 1) TO PROGRAM 'touch {marker}';",)),
         "\\! touch {marker}\n",
-        "SELECT 1 \\! touch {marker}\n",
-        "\\o |touch {marker}\n",
+        *by_day(("SELECT 1 \\! touch {marker}\n", "\\o |touch {marker}\n")),
     ],
 )
 async def test_a_crafted_backup_runs_no_program(

@@ -44,6 +44,7 @@ def _run(installation: Installation, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.nightly
 def test_an_added_operation_answers_over_rest_and_mcp(url: str) -> None:
     answer = httpx.post(f"{url}/api/memory/greetings", json=_ASKED)
     assert answer.json() == _ANSWER
@@ -66,6 +67,7 @@ def test_an_added_operation_is_a_command(installation: Installation) -> None:
     assert "Greet somebody by name." in _run(installation, "--help")
 
 
+@pytest.mark.nightly
 def test_an_added_operation_is_in_the_client_and_in_the_docs(installation: Installation) -> None:
     written = json.loads(_run(installation, "--written"))
     assert "async def greet(\n" in written["methods.py"]

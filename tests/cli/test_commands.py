@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from cli.installation import COMMAND, Installation
+from long_profile import by_day
 from memory_butler import __version__
 from memory_butler.__main__ import ADDITIONS
 from memory_butler.engine import opening
@@ -144,7 +145,7 @@ def test_exit_codes(installation: Installation, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", by_day(("<&-", ">&-", "2>&-", "<&- >&- 2>&-"), "<&- >&- 2>&-"))
 def test_a_closed_stream_leads_nowhere(
     installation: Installation, tenant: str, closed: str
 ) -> None:

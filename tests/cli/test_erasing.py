@@ -4,6 +4,8 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from cli.installation import Installation, own_engine
 from memory_butler.erasure.certificate import verify
 from memory_butler.journal.desk import MaintenanceDesk
@@ -52,6 +54,7 @@ def test_a_killed_erasure_is_finished_by_the_same_command(
     assert unfinished not in installation.inside("doctor", code=None).out
 
 
+@pytest.mark.nightly
 def test_who_interrupts_an_erasure_is_told_that_it_goes_on(
     installation: Installation, tenant: str
 ) -> None:
@@ -99,6 +102,7 @@ def test_a_mistyped_tenant_gets_no_certificate(installation: Installation, tenan
     assert "Journal luna: all messages" in installation.inside(*wanted, f"{tenant}x").out
 
 
+@pytest.mark.nightly
 def test_a_restored_backup_of_before_names_what_was_erased_since(empty_folder: Path) -> None:
     (folder := empty_folder / "restored").mkdir()
     folder.chmod(0o755)

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from cli.installation import Installation
+from long_profile import by_day
 
 
 class Place:
@@ -100,6 +101,7 @@ def apart(installation: Installation, empty_folder: Path, tenant: str) -> Iterat
         yield [Place(installation, tenant), Place(other, tenant)]
 
 
+@pytest.mark.nightly
 def test_two_installations_with_a_server_each_pull_and_push(apart: list[Place]) -> None:
     one, other = apart
     assert one.key != other.key
@@ -176,6 +178,7 @@ def _asked(place: Place, path: str) -> str:
     return httpx.get(url, headers={"Authorization": f"Bearer {token}"}).text
 
 
+@pytest.mark.nightly
 def test_a_folder_has_the_named_scopes_alone(pair: tuple[Place, Place], tmp_path: Path) -> None:
     one, other = pair
     folder = tmp_path / "carried"
@@ -278,7 +281,7 @@ def test_a_folder_carries_what_changed(pair: tuple[Place, Place], tmp_path: Path
     assert other.says("pull", str(folder)) == "Facts and rules: 1 new.\n"
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("count", by_day((1, 2, 3), 2))
 def test_a_killed_push_or_pull_is_finished_by_the_next(
     pair: tuple[Place, Place], tmp_path: Path, count: int
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.installation import Installation
+from long_profile import by_day
 
 
 @pytest.mark.parametrize("name", ["all.jsonl", "all.jsonl.gz"])
@@ -72,7 +73,7 @@ def _hear(said: str, installation: Installation, *use: str) -> None:
     installation.inside("journal", "import", str(installation.folder / "said.jsonl"), *use)
 
 
-@pytest.mark.parametrize("words", [("export",), ("journal", "export")])
+@pytest.mark.parametrize("words", by_day((("export",), ("journal", "export")), ("export",)))
 def test_a_full_disk_is_told_as_one_of_a_named_file(
     installation: Installation, words: tuple[str, ...]
 ) -> None:
@@ -83,7 +84,7 @@ def test_a_full_disk_is_told_as_one_of_a_named_file(
     assert Path("/dev/full").is_char_device()
 
 
-@pytest.mark.parametrize("words", [("export",), ("journal", "export")])
+@pytest.mark.parametrize("words", by_day((("export",), ("journal", "export")), ("export",)))
 def test_a_pipe_and_standard_output_are_written_to(
     installation: Installation, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
@@ -112,9 +113,7 @@ def test_a_pipe_and_standard_output_are_written_to(
     [
         ("export", "-", "--tenant", "nobody"),  # writes within a transaction
         ("facts", "list"),  # a table
-        ("--help",),
-        ("stats", "--help"),
-        ("stats", "--json"),
+        *by_day((("--help",), ("stats", "--help"), ("stats", "--json"))),
     ],
     ids=" ".join,
 )

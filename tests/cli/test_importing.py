@@ -70,6 +70,7 @@ def after_a_batch(
         yield process, errors
 
 
+@pytest.mark.nightly
 def test_more_lines_than_are_stored_at_once(
     installation: Installation, tenant: str, tmp_path: Path
 ) -> None:

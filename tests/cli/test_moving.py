@@ -124,6 +124,7 @@ def test_a_preview_makes_no_database(one: Installation, folder: Path) -> None:
     assert not third.exists()
 
 
+@pytest.mark.nightly
 def test_an_installation_that_is_lost_is_given_up(one: Installation, folder: Path) -> None:
     made = Installation(folder / "lost")
     made.folder.mkdir(mode=0o755)

@@ -202,6 +202,7 @@ def test_the_doctor_finds_the_time_that_a_server_refuses(
     assert "modules.memory.journal.maintenance.weekly: 'mondays' is not a cron" in said
 
 
+@pytest.mark.nightly
 def test_a_database_without_its_version_is_not_taken_for_none(empty_folder: Path) -> None:
     """And what the message says brings the backup in the place of what is damaged."""
     (folder := empty_folder / "damaged").mkdir()

@@ -16,6 +16,7 @@ from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from cli.installation import COMMAND, SECONDS, Installation
+from long_profile import by_day
 from memory_butler import logs
 from memory_butler.config import Settings
 from memory_butler.store import embedded
@@ -27,7 +28,7 @@ STREAM_ENDS_SECONDS = 3.0
 STOPS_SECONDS = 8.0
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("stop", by_day((signal.SIGTERM, signal.SIGINT), signal.SIGTERM))
 def test_a_server_tells_where_it_is_and_stops_with_its_database(
     empty_folder: Path, stop: signal.Signals
 ) -> None:
@@ -67,7 +68,7 @@ def test_a_server_tells_where_it_is_and_stops_with_its_database(
     assert not embedded.status(alone.data_dir).running
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", by_day((signal.SIGINT, signal.SIGTERM), signal.SIGINT))
 def test_a_server_that_is_ended_while_it_starts_stops_its_database(
     empty_folder: Path, number: signal.Signals
 ) -> None:
@@ -152,6 +153,7 @@ def test_mcp_over_standard_input_and_output(installation: Installation, tenant: 
     assert "standard output" in installation.inside("get", "rule", rule, "--tenant", tenant).out
 
 
+@pytest.mark.nightly
 def test_mcp_answers_a_call_with_half_an_emoji(installation: Installation, tenant: str) -> None:
     process = installation.start("mcp", "--tenant", tenant)
     assert process.stdin is not None
@@ -214,7 +216,10 @@ def test_mcp_says_nothing_else_and_ends_with_its_input(installation: Installatio
     assert (process.returncode, out) == (0, ""), err
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.nightly)],
+)
 def test_mcp_ends_with_a_signal(
     installation: Installation, number: signal.Signals, code: int
 ) -> None:

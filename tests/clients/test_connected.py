@@ -18,6 +18,7 @@ from clients.programs import COMMANDS, Person, end, finish
 from clients.toolbox import AGENT_SDK, FOLDER, FRAMEWORKS, command, version
 from conformance.toolbox import search_path
 from conftest import Connection, Database
+from long_profile import by_day
 from memory_butler.config import Settings
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
@@ -82,7 +83,9 @@ def tools_of_memory(seen: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "opencode"])
+@pytest.mark.parametrize(
+    "name", by_day(("claude", "codex", "gemini", "opencode"), "claude", "codex")
+)
 async def test_a_program_tells_its_version(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = f"{FOLDER / 'node_modules' / '.bin'}{os.pathsep}{search_path()}"
     monkeypatch.setenv("PATH", path)
@@ -136,7 +139,9 @@ async def test_a_tool_makes_the_round_trip_and_nothing_is_left_after(
 
 
 # Gemini CLI, which adds an input to each tool, is offered no more than the core: see above.
-@pytest.mark.parametrize("name", ["cline", "claude for Node 20", "codex", "opencode"])
+@pytest.mark.parametrize(
+    "name", by_day(("cline", "claude for Node 20", "codex", "opencode"), "codex")
+)
 async def test_the_core_costs_little_of_a_context(
     person: Person, served: Served, name: str
 ) -> None:
@@ -152,6 +157,7 @@ def names_of_memory(text: str) -> set[str]:
     return {name for name in OURS if f"mcp__memory__{name}" in text}
 
 
+@pytest.mark.nightly
 async def test_codex_waits_for_a_server_that_it_starts(
     person: Person, database: Database, memory: Memory
 ) -> None:
@@ -166,7 +172,7 @@ async def test_codex_waits_for_a_server_that_it_starts(
 TOLD: Final = "SELECT content FROM episodes ORDER BY occurred_at"
 
 
-@pytest.mark.parametrize("name", HOOKED)
+@pytest.mark.parametrize("name", by_day(HOOKED, "claude", "codex"))
 async def test_hooks(
     person: Person,
     served: Served,
@@ -234,6 +240,7 @@ async def test_an_agent_of_the_claude_agent_sdk(
     assert "- Where are the bees of Ana?" in row["content"]
 
 
+@pytest.mark.nightly
 async def test_a_fork_of_a_session_tells_what_came_after_it(
     person: Person, served: Served, admin: Connection
 ) -> None:
@@ -271,7 +278,7 @@ AT_WORK: Final = {
 }
 
 
-@pytest.mark.parametrize("name", HOOKED)
+@pytest.mark.parametrize("name", by_day(HOOKED, "claude"))
 async def test_an_episode_is_stored_of_a_session_that_is_ended(
     person: Person, served: Served, admin: Connection, name: str
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from clients.programs import KEY, Person, finish
 from conftest import Connection, Database
+from long_profile import by_day
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.engine.remember import store_episode
@@ -102,7 +103,7 @@ async def test_a_question_and_nothing_else(
     assert not [path for path in left if "bees" in path.read_text(errors="ignore")]
 
 
-@pytest.mark.parametrize("name", list(TOOLS))
+@pytest.mark.parametrize("name", by_day(TOOLS, "claude"))
 async def test_what_was_told_becomes_a_fact_by_the_command(
     person: Person,
     database: Database,
@@ -156,7 +157,7 @@ async def test_what_was_told_becomes_a_fact_by_the_command(
         ("claude", "claude"),
         ("claude for Node 20", "claude"),
         ("codex", "codex"),
-        ("gemini", "gemini"),
+        pytest.param("gemini", "gemini", marks=pytest.mark.nightly),
     ],
 )
 async def test_a_companions_reply_is_told_while_it_is_written(
@@ -179,6 +180,7 @@ async def test_codex_finds_the_login_and_keeps_it(person: Person) -> None:
     assert json.loads(login.read_text())["OPENAI_API_KEY"] == KEY
 
 
+@pytest.mark.nightly
 async def test_a_missing_key_is_for_a_person_to_mend(person: Person) -> None:
     (person.home / ".gemini" / "settings.json").unlink()
     missing = {"GEMINI_API_KEY": None, "GOOGLE_GEMINI_BASE_URL": None}

@@ -8,6 +8,7 @@ from clients.programs import Person, finish
 from clients.test_connected import ALL_TEN, TEN
 from clients.toolbox import FRAMEWORKS
 from conftest import Connection
+from long_profile import by_day
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
@@ -17,7 +18,7 @@ from surfaces.serving import Served
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.parametrize("name", FRAMEWORKS)
+@pytest.mark.parametrize("name", by_day(FRAMEWORKS, "openai_agents"))
 async def test_a_tool_makes_the_round_trip(
     person: Person,
     served: Served,

@@ -11,6 +11,7 @@ from conftest import Database
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.nightly
 async def test_no_acknowledged_write_is_lost_by_kills_or_moves(
     cluster: Cluster, distributed: Database, tmp_path: Path
 ) -> None:

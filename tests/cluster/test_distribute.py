@@ -59,6 +59,7 @@ async def test_a_new_database_is_distributed_once(prepared: Prepared, tmp_path: 
     assert again.out == ""
 
 
+@pytest.mark.nightly
 async def test_the_server_reads_the_catalog_as_it_is(spread: Prepared, tmp_path: Path) -> None:
     """Filtered by Citus, the driver's query about a new type takes half a second."""
     runtime = schema.Roles.of(DATABASE).runtime
@@ -96,6 +97,7 @@ async def test_what_was_stored_before_is_spread_over_the_workers(
         assert await at.fetchval("SELECT count(*) FROM ONLY facts") == len(TENANTS)
 
 
+@pytest.mark.nightly
 async def test_a_worker_that_was_added_is_found_to_lack_rights_and_gets_them(
     prepared: Prepared, tmp_path: Path
 ) -> None:
@@ -114,6 +116,7 @@ async def test_a_worker_that_was_added_is_found_to_lack_rights_and_gets_them(
     await _distributed(prepared, tmp_path, "--check")
 
 
+@pytest.mark.nightly
 async def test_what_was_taken_from_a_worker_is_named_and_given_again(
     spread: Prepared, tmp_path: Path
 ) -> None:

@@ -43,7 +43,7 @@ from memory_butler.store import dump, nearest_index
 from memory_butler.store.transaction import connected
 from store.tenant_tables import TENANT_TABLES
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.nightly]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from surfaces.isolation.test_two_tenants import (  # noqa: F401
     test_every_operation_over_every_surface,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.nightly]
 
 
 @pytest.fixture

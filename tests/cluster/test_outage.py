@@ -75,6 +75,7 @@ async def test_a_worker_that_is_down_costs_its_own_tenants_alone(
     assert (await check(memory)).database == "ok"
 
 
+@pytest.mark.nightly
 async def test_a_worker_that_is_down_for_a_minute(
     cluster: Cluster, distributed: Database, tmp_path: Path
 ) -> None:

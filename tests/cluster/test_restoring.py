@@ -21,6 +21,7 @@ def one() -> Iterator[Installation]:
         yield Installation(folder)
 
 
+@pytest.mark.nightly
 async def test_a_backup_becomes_a_cluster_and_takes_no_clusters_place(
     cluster: Cluster, one: Installation
 ) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from conformance.fixture import with_test_tools
 from conformance.toolbox import inspect, installed, run_suite
-from conftest import NIGHTLY
+from long_profile import by_day
 from memory_butler.config import Settings
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.registry import of_toolsets
@@ -38,7 +38,7 @@ async def url(memory: Memory) -> AsyncIterator[str]:
             yield f"{served.url}/mcp"
 
 
-@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize("version", by_day(("2025-11-25", "2026-07-28"), "2026-07-28"))
 async def test_official_suite(url: str, version: str) -> None:
     ran = await run_suite(url, version)
     summary = ran.output.rpartition("=== SUMMARY ===")[2]
@@ -79,7 +79,7 @@ async def test_inspector_calls_tools(served: Served) -> None:
     await _call(served, "memory_forget", memory_type="fact", memory_id=fact["id"])
 
 
-@pytest.mark.skipif(not NIGHTLY, reason="at night: it starts the inspector 23 times")
+@pytest.mark.nightly  # it starts the inspector 23 times
 async def test_inspector_calls_every_tool(served: Served) -> None:
     called = set()
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from playwright.sync_api import Page, expect
 
 from dashboard.asking import read
+from dashboard.pages import visit
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Overlay:
 
 
 def _drawer(page: Page, path: str, kind: str, id: str) -> None:
-    page.goto(f"{path}?open={kind}:{id}")
+    visit(page, f"{path}?open={kind}:{id}")
     expect(page.get_by_role("dialog")).to_be_visible()
     expect(page.get_by_role("status", name="Loading")).to_have_count(0)
 
@@ -61,14 +62,14 @@ def _entity(page: Page) -> None:
 def receipt(page: Page) -> None:
     """A page, but one that only the id of a receipt leads to."""
     found = read(page, "/api/memory/contexts?butler=home")["receipts"][0]["id"]
-    page.goto(f"/memory/contexts?receipt={found}")
+    visit(page, f"/memory/contexts?receipt={found}")
     page.get_by_role("button", name="Replay").click()
     expect(page.get_by_text("The same, byte for byte")).to_be_visible()
 
 
 def without(page: Page) -> None:
     """A block with and without its first line."""
-    page.goto("/memory/recall?prompt=Plan+a+dinner+for+the+family&butler=home&budget=100")
+    visit(page, "/memory/recall?prompt=Plan+a+dinner+for+the+family&butler=home&budget=100")
     page.get_by_role("button", name="Preview without this").first.click()
     expect(page.get_by_role("region", name="If this memory were gone")).to_contain_text("search")
     expect(page.get_by_role("deletion").first).to_be_visible()
@@ -76,7 +77,7 @@ def without(page: Page) -> None:
 
 def _past(page: Page) -> None:
     """Facts as they stood a while ago."""
-    page.goto("/memory/facts")
+    visit(page, "/memory/facts")
     page.get_by_role("button", name="Look back").click()
     banner = page.get_by_role("region", name="The past")
     for _ in range(40):
@@ -116,7 +117,7 @@ def _erase(page: Page) -> None:
 
 
 def _palette(page: Page) -> None:
-    page.goto("/memory")
+    visit(page, "/memory")
     expect(page.get_by_text("Facts over time")).to_be_visible()
     page.keyboard.press("Control+k")
     page.get_by_placeholder("Search facts, rules, episodes").fill("Rui")
@@ -124,7 +125,7 @@ def _palette(page: Page) -> None:
 
 
 def _shortcuts(page: Page) -> None:
-    page.goto("/memory/facts")
+    visit(page, "/memory/facts")
     expect(page.get_by_role("row").nth(1)).to_be_visible()
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
@@ -132,7 +133,7 @@ def _shortcuts(page: Page) -> None:
 
 def unmask(page: Page) -> None:
     """The dialog for a key, from wherever one is."""
-    page.goto("/memory")
+    visit(page, "/memory")
     expect(page.get_by_text("Facts over time")).to_be_visible()
     page.keyboard.press("Control+k")
     page.get_by_placeholder("Search facts, rules, episodes").fill("restore what")
@@ -141,19 +142,19 @@ def unmask(page: Page) -> None:
 
 
 def _new_fact(page: Page) -> None:
-    page.goto("/memory/ask?q=asdf+qwer")
+    visit(page, "/memory/ask?q=asdf+qwer")
     page.get_by_role("button", name="Add the fact").click()
     expect(page.get_by_role("dialog", name="Add a fact")).to_be_visible()
 
 
 def _new_token(page: Page) -> None:
-    page.goto("/tokens")
+    visit(page, "/tokens")
     page.get_by_role("button", name="New token").click()
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
 def _undo(page: Page) -> None:
-    page.goto("/memory/timeline?kind=fact_created")
+    visit(page, "/memory/timeline?kind=fact_created")
     page.get_by_role("button", name="Undo: fact created").first.click()
     dialog = page.get_by_role("dialog", name="Undo this change?")
     expect(dialog.get_by_role("listitem").first).to_be_visible()
@@ -161,7 +162,7 @@ def _undo(page: Page) -> None:
 
 def selected(page: Page) -> None:
     """Two facts of the list, and what can be done with them."""
-    page.goto("/memory/facts?permanence=stable")
+    visit(page, "/memory/facts?permanence=stable")
     boxes = page.get_by_role("table", name="Facts").get_by_role("checkbox")
     for number in range(2):
         boxes.nth(number).check()

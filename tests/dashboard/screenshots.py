@@ -35,6 +35,7 @@ def main() -> None:
                         page = context.new_page()
                         for name, show in _shown(on_phone=bool(suffix)):
                             if not wanted or name in wanted:
+                                page.goto("about:blank")  # nothing of the last one is left open
                                 show(page)
                                 _picture(page, IMAGES / f"{name}{suffix}-{theme}.webp")
         if not wanted or _DEMO in wanted:

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard.asking import read, sent, stored
@@ -57,6 +58,7 @@ def test_a_fact_is_added_where_nothing_is_known_and_taken_back(page: Page) -> No
     sent(page, "DELETE", f"/api/memory/facts/{before}")
 
 
+@pytest.mark.nightly
 def test_the_palette_asks(page: Page) -> None:
     page.goto("/memory")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -66,6 +68,7 @@ def test_the_palette_asks(page: Page) -> None:
     expect(page.get_by_role("region", name="Answer")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_the_palette_adds_a_fact(page: Page) -> None:
     page.goto("/memory/timeline")
     expect(page.get_by_role("heading", level=1)).to_be_visible()

@@ -70,6 +70,7 @@ def test_what_others_change_is_shown_without_asking(browser: Browser, url: str) 
         expect(page.get_by_text("Told while one looks on")).to_be_visible(timeout=_SOON)
 
 
+@pytest.mark.nightly
 def test_what_is_opened_while_the_server_is_away_comes_once_it_is_back(
     browser: Browser, url: str
 ) -> None:
@@ -88,6 +89,7 @@ def test_what_is_opened_while_the_server_is_away_comes_once_it_is_back(
         )
 
 
+@pytest.mark.nightly
 def test_a_page_that_the_server_has_anew_is_loaded_anew(browser: Browser, url: str) -> None:
     def newer(route: Route) -> None:
         body = route.fetch().text()
@@ -103,6 +105,7 @@ def test_a_page_that_the_server_has_anew_is_loaded_anew(browser: Browser, url: s
         expect(page.get_by_role("dialog").get_by_role("button", name="Edit")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_who_is_signed_in_is_asked_again_once_the_database_is_back(page: Page) -> None:
     page.route("**/api/session", lambda route: route.fulfill(status=503))
     page.goto("/memory/facts")
@@ -112,6 +115,7 @@ def test_who_is_signed_in_is_asked_again_once_the_database_is_back(page: Page) -
     expect(page.get_by_text("tenant default")).to_be_visible(timeout=_SOON)
 
 
+@pytest.mark.nightly
 def test_live_updates_go_on_after_the_server_refused_them(new_page: Page) -> None:
     refused: list[str] = []
 
@@ -130,6 +134,7 @@ def test_live_updates_go_on_after_the_server_refused_them(new_page: Page) -> Non
     expect(new_page.get_by_text("Points north")).to_be_visible(timeout=_SOON)
 
 
+@pytest.mark.nightly
 def test_a_page_that_asks_for_nothing_says_that_the_server_is_gone(
     browser: Browser, demo_dsn: str
 ) -> None:
@@ -143,6 +148,7 @@ def test_a_page_that_asks_for_nothing_says_that_the_server_is_gone(
         expect(gone).to_be_visible(timeout=_SOON)
 
 
+@pytest.mark.nightly
 def test_an_undo_that_reached_nobody_is_offered_again(page: Page) -> None:
     barn = stored(page, "facts", subject="barn", predicate="age", content="The barn is old")
     page.goto(f"/memory/facts?open=fact:{barn}")
@@ -189,6 +195,7 @@ def test_nothing_is_saved_into_the_memory_of_another_tab(
         expect(banner).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_what_is_typed_outlives_the_token(browser: Browser, demo_dsn: str, locked_url: str) -> None:
     with window(browser, locked_url) as context:
         page, other = context.new_page(), context.new_page()

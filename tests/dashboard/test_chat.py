@@ -49,6 +49,7 @@ def open_chat(page: Page, companion: str) -> Locator:
     return page.get_by_label("Message", exact=True)
 
 
+@pytest.mark.nightly
 def test_what_was_said_is_searched(page: Page) -> None:
     box = open_chat(page, "default")
     box.fill("Half a sentence")
@@ -152,6 +153,7 @@ def test_the_first_conversation_asks_who_is_there(page: Page, model: Talker) -> 
     expect(asked).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_who_has_begun_to_talk_can_still_introduce_themselves(page: Page, model: Talker) -> None:
     box = open_chat(page, "carina")
     asked = page.get_by_role("form", name="Introduce yourself")
@@ -245,6 +247,7 @@ def _late(route: Route) -> None:
     route.continue_()
 
 
+@pytest.mark.nightly
 def test_a_picture_does_not_push_what_is_said_out_of_view(page: Page, model: Talker) -> None:
     """It arrives after its message, and makes the conversation longer then."""
     box = open_chat(page, "iris-tall")
@@ -334,6 +337,7 @@ def test_a_failed_reply_is_asked_for_again(page: Page, model: Talker) -> None:
     expect(page.get_by_role("button", name="Ask again")).to_have_count(0)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_the_chat_is_accessible_and_as_wide_as_the_window(
     page: Page, demo_folder: Path, size: tuple[int, int]
@@ -373,6 +377,7 @@ def test_what_it_learned_is_kept_or_taken_back(page: Page, demo_folder: Path) ->
     assert violations_in_both_themes(page) == []
 
 
+@pytest.mark.nightly
 def test_undo_takes_back_what_its_line_says_and_once(page: Page, model: Talker) -> None:
     box = open_chat(page, "yara")
     model.replies = [
@@ -405,6 +410,7 @@ def test_undo_takes_back_what_its_line_says_and_once(page: Page, model: Talker) 
     expect(mind.get_by_role("listitem")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_remind_keeps_what_was_written(page: Page) -> None:
     box = open_chat(page, "zora")
     mind = page.get_by_role("complementary", name="On its mind")
@@ -423,6 +429,7 @@ def test_remind_keeps_what_was_written(page: Page) -> None:
     expect(box).to_have_value("a <pin>b")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_a_toast_leaves_the_box_and_its_buttons_free(page: Page, size: tuple[int, int]) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -483,6 +490,7 @@ def test_a_reply_is_formatted_and_what_was_typed_is_not(page: Page, model: Talke
     assert violations_in_both_themes(page) == []
 
 
+@pytest.mark.nightly
 def test_a_reply_that_grows_shows_no_marks(new_page: Page, model: Talker) -> None:
     new_page.add_init_script("""
         window.seen = [];
@@ -507,6 +515,7 @@ def test_a_reply_that_grows_shows_no_marks(new_page: Page, model: Talker) -> Non
     assert [one for one in seen if "*" in one or "`" in one] == []
 
 
+@pytest.mark.nightly
 def test_a_reload_while_it_thinks_shows_that(page: Page, model: Talker) -> None:
     box = open_chat(page, "rhea")
     model.replies, model.seconds_a_word = [f"{'hm ' * 12}<say>There.</say>"], 0.3
@@ -550,6 +559,7 @@ _BREAKING = """
 """
 
 
+@pytest.mark.nightly
 def test_a_stream_that_breaks_is_taken_up_again(new_page: Page, model: Talker) -> None:
     new_page.add_init_script(_BREAKING)
     box = open_chat(new_page, "thea")
@@ -571,6 +581,7 @@ def test_a_stream_that_breaks_is_taken_up_again(new_page: Page, model: Talker) -
         model.seconds_a_word = 0.01
 
 
+@pytest.mark.nightly
 def test_another_window_sees_what_is_asked_again(
     page: Page, browser: Browser, url: str, model: Talker
 ) -> None:
@@ -594,6 +605,7 @@ def test_another_window_sees_what_is_asked_again(
             model.seconds_a_word = 0.01
 
 
+@pytest.mark.nightly
 def test_a_reader_is_not_pulled_to_the_end(page: Page, model: Talker) -> None:
     box = open_chat(page, "cleo")
     long = "\n\n".join(["a long line of what was said"] * 40)
@@ -621,6 +633,7 @@ def test_a_reader_is_not_pulled_to_the_end(page: Page, model: Talker) -> None:
         model.seconds_a_word = 0.01
 
 
+@pytest.mark.nightly
 def test_what_is_seen_through_is_white_and_what_is_masked_is_told(
     page: Page, model: Talker
 ) -> None:

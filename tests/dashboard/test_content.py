@@ -65,6 +65,7 @@ def test_the_policy_stops_what_the_page_would_not(page: Page) -> None:
     assert "Content Security Policy" in blocked or blocked == "Failed to fetch"
 
 
+@pytest.mark.nightly
 def test_a_subject_without_spaces_stays_in_its_column(page: Page) -> None:
     long = "subject" * 40
     stored(page, "facts", subject=long, predicate="size", content="Is small")
@@ -100,6 +101,7 @@ def _open(page: Page, kind: str, id: str) -> Locator:
     return drawer
 
 
+@pytest.mark.nightly
 def test_drawers_show_such_texts_as_they_are(page: Page, traps: dict[str, str]) -> None:
     for kind, name in (("fact", "markup"), ("episode", "episode")):
         drawer = _open(page, kind, traps[name])
@@ -118,6 +120,7 @@ def test_drawers_show_such_texts_as_they_are(page: Page, traps: dict[str, str]) 
     )
 
 
+@pytest.mark.nightly
 def test_a_name_without_spaces_is_never_wider_than_its_drawer_or_dialog(page: Page) -> None:
     long = "Donaudampfschifffahrt" * 9
     key = {"subject": "ship", "predicate": long}
@@ -131,6 +134,7 @@ def test_a_name_without_spaces_is_never_wider_than_its_drawer_or_dialog(page: Pa
     assert dialog.evaluate("node => node.scrollWidth <= node.clientWidth")
 
 
+@pytest.mark.nightly
 def test_a_rule_of_sixty_kilobytes_can_be_read_and_edited(
     page: Page, traps: dict[str, str]
 ) -> None:
@@ -165,6 +169,7 @@ def many_signs(template: Template) -> Iterator[None]:
     execute(template, COPY, "DELETE FROM facts WHERE subject = 'signs'")
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("many_signs")
 def test_a_list_that_is_too_long_to_count_says_so_until_its_end(page: Page) -> None:
     page.goto("/memory/facts?show=archive&q=->")

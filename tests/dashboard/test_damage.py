@@ -41,6 +41,7 @@ def test_damage_is_told_with_what_to_type(
     assert read(page, "/readyz")["database"] == "ok"
 
 
+@pytest.mark.nightly
 def test_an_overview_that_cannot_look_for_damage_shows_the_rest(page: Page) -> None:
     for path in ("**/readyz", "**/api/journal/companions"):
         page.route(path, lambda route: route.fulfill(status=500, body="{}"))

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard.asking import read, sent, stored
@@ -102,6 +103,7 @@ def test_an_edit_of_an_entity_keeps_what_somebody_else_changed_meanwhile(page: P
     assert read(page, f"/api/memory/entities/{elder}")["entity"]["aliases"] == ["the mill"]
 
 
+@pytest.mark.nightly
 def test_a_merge_whose_preview_no_longer_holds_says_so_and_changes_nothing(page: Page) -> None:
     goes = stored(page, "entities", canonical_name="B. Quintela", entity_type="person")
     stored(page, "entities", canonical_name="Beatriz Quintela", entity_type="person")

@@ -46,6 +46,7 @@ def test_episodes_are_a_stream_to_unfold_and_filter(page: Page) -> None:
     expect(page.get_by_text("No episode fits these filters")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_forgotten_episode_comes_back_from_among_the_expired(page: Page) -> None:
     said = "Somebody sang in the stairwell"
     stored(page, "episodes", content=said, butler="home")

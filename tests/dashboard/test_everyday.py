@@ -9,6 +9,7 @@ from playwright.sync_api import Dialog, Error, Locator, Page, Route, expect
 
 from dashboard.asking import read, sent, stored
 from dashboard.overlays import unmask
+from long_profile import by_day
 
 
 def _rows(page: Page, said: str) -> Locator:
@@ -48,6 +49,7 @@ def test_several_facts_are_forgotten_at_once_and_come_back_at_once(page: Page) -
     expect(rows).to_have_count(3)
 
 
+@pytest.mark.nightly
 def test_what_was_selected_is_not_kept_for_another_view(page: Page) -> None:
     stored(page, "facts", subject="cellar", predicate="wine", content="Twelve bottles of red")
     page.goto("/memory/facts?subject=cellar")
@@ -58,6 +60,7 @@ def test_what_was_selected_is_not_kept_for_another_view(page: Page) -> None:
     expect(_rows(page, "bottles").get_by_label("Select")).not_to_be_checked()
 
 
+@pytest.mark.nightly
 def test_a_refusal_among_many_is_told_and_the_others_are_done(page: Page) -> None:
     """What was forgotten may be restored, what was replaced may not."""
     for content in ("The gate is green", "The gate is blue"):
@@ -84,6 +87,7 @@ def _three_chosen(page: Page, subject: str) -> Locator:
     return page.get_by_role("group", name="With those selected")
 
 
+@pytest.mark.nightly
 def test_a_change_of_many_ends_with_the_first_that_the_server_does_not_answer(page: Page) -> None:
     bar = _three_chosen(page, "attic")
     asked: list[str] = []
@@ -113,6 +117,7 @@ _SLOW_TO_FORGET = """
 """
 
 
+@pytest.mark.nightly
 def test_a_change_of_many_is_stopped_by_hand(new_page: Page) -> None:
     new_page.add_init_script(_SLOW_TO_FORGET)
     bar = _three_chosen(new_page, "loft")
@@ -123,6 +128,7 @@ def test_a_change_of_many_is_stopped_by_hand(new_page: Page) -> None:
     expect(bar).to_contain_text("2 selected")
 
 
+@pytest.mark.nightly
 def test_rules_and_episodes_are_chosen_as_facts_are(page: Page) -> None:
     for number in range(2):
         stored(page, "rules", content=f"Oil the hinge number {number} in spring")
@@ -240,6 +246,7 @@ def _nothing_read(page: Page) -> Iterator[None]:
             route.continue_()
 
 
+@pytest.mark.nightly
 def test_a_form_closes_although_its_change_is_undone_before_the_page_is_read_anew(
     page: Page,
 ) -> None:
@@ -267,6 +274,7 @@ def test_a_form_closes_although_its_change_is_undone_before_the_page_is_read_ane
     expect(drawer.get_by_role("heading", level=2)).to_have_text("Oak Nursery")
 
 
+@pytest.mark.nightly
 def test_an_undo_that_is_refused_says_so_although_the_form_is_gone(page: Page) -> None:
     rake = stored(page, "rules", content="Lend the rake to Elm Street")
     page.goto(f"/memory/rules?open=rule:{rake}")
@@ -281,6 +289,7 @@ def test_an_undo_that_is_refused_says_so_although_the_form_is_gone(page: Page) -
     assert read(page, f"/api/memory/rules/{rake}")["rule"]["content"].endswith("everybody")
 
 
+@pytest.mark.nightly
 def test_a_double_click_takes_back_one_change(page: Page) -> None:
     """Its second click meets the toast that moved to where the first one was."""
     ids = [
@@ -303,6 +312,7 @@ def test_a_double_click_takes_back_one_change(page: Page) -> None:
     assert states == ["retracted", "active"]
 
 
+@pytest.mark.nightly
 def test_an_undo_leaves_the_drawer_of_another_fact_as_it_is(page: Page) -> None:
     first, second = (
         stored(page, "facts", subject="fence", predicate=f"post {number}", content=f"Post {number}")
@@ -324,6 +334,7 @@ def test_an_undo_leaves_the_drawer_of_another_fact_as_it_is(page: Page) -> None:
     expect(page).to_have_url(re.compile(f"open=fact:{second}"))
 
 
+@pytest.mark.nightly
 def test_a_click_beside_a_form_does_not_discard_what_was_typed(page: Page) -> None:
     page.goto("/memory/facts")
     page.get_by_role("button", name="Add a fact").click()
@@ -365,7 +376,10 @@ def _correct_what_is_on_its_mind(page: Page) -> Locator:
 
 @pytest.mark.parametrize(
     "open_form",
-    [_add_a_fact, _edit_a_fact, _make_a_token, _unmask, _correct_what_is_on_its_mind],
+    by_day(
+        (_add_a_fact, _edit_a_fact, _make_a_token, _unmask, _correct_what_is_on_its_mind),
+        _edit_a_fact,
+    ),
 )
 def test_no_form_discards_what_was_typed_unasked(
     page: Page, open_form: Callable[[Page], Locator]
@@ -385,6 +399,7 @@ def test_no_form_discards_what_was_typed_unasked(
     expect(typed).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_back_does_not_discard_a_new_fact_unasked(page: Page) -> None:
     page.goto("/memory/facts")
     page.get_by_role("tab", name="Archive").click()
@@ -400,6 +415,7 @@ def test_back_does_not_discard_a_new_fact_unasked(page: Page) -> None:
     expect(typed).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_what_is_being_saved_cannot_be_cancelled(page: Page) -> None:
     held: list[Route] = []
 

@@ -104,6 +104,7 @@ def test_the_graph_shows_what_it_came_from_replaced_and_supports(page: Page, tol
     expect(drawer.get_by_text("episode · expired")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_what_an_undo_has_removed_is_not_shown_as_current(page: Page, told: Told) -> None:
     drawer = _open(page, told.fact)
     drawer.get_by_role("button", name="Edit").click()
@@ -192,6 +193,7 @@ def test_confirming_starts_the_decay_anew(page: Page, told: Told) -> None:
     assert read(page, f"/api/memory/facts/{told.fact}")["fact"]["last_confirmed_at"] == before
 
 
+@pytest.mark.nightly
 @pytest.mark.requirement("DASH-15")
 def test_a_fading_fact_says_so_and_what_confirming_would_do(page: Page) -> None:
     fading = read(page, "/api/memory/facts?validity=fading")["items"][0]
@@ -208,6 +210,7 @@ def test_a_fading_fact_says_so_and_what_confirming_would_do(page: Page) -> None:
     expect(drawer.get_by_text("Confirmed now")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_the_keyboard_keeps_its_place_in_a_drawer_whatever_is_pressed(page: Page) -> None:
     plum = stored(page, "facts", subject="plum", predicate="age", content="The plum is old")
     page.goto(f"/memory/facts?open=fact:{plum}")
@@ -237,6 +240,7 @@ def test_the_keyboard_keeps_its_place_in_a_drawer_whatever_is_pressed(page: Page
     expect(page.get_by_text("The fact is back.", exact=True)).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_yesterday_is_the_day_before_today_by_the_readers_clock(new_page: Page) -> None:
     """Whatever the hours between: at one in the morning the evening of two days ago is not it."""
     lamp = stored(

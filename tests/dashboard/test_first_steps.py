@@ -80,6 +80,7 @@ def test_the_first_steps_are_copied_and_tick_themselves(page: Page) -> None:
     expect(steps).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_without_a_journal_the_page_leads_to_the_first_message(page: Page) -> None:
     page.goto("/journal")
     page.get_by_role("link", name="Begin a conversation").click()

@@ -71,6 +71,7 @@ def test_each_kind_is_decided_by_a_key_and_undone_by_another(page: Page) -> None
         expect(about).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_one_goes_down_the_list_and_skips(page: Page) -> None:
     page.goto("/memory/inbox")
     cards = page.get_by_role("article")
@@ -90,6 +91,7 @@ def test_one_goes_down_the_list_and_skips(page: Page) -> None:
     expect(cards).to_have_count(left)
 
 
+@pytest.mark.nightly
 def test_one_key_takes_back_what_was_done_last_and_leads_to_it(page: Page) -> None:
     page.goto("/memory/inbox")
     cards = page.get_by_role("article")
@@ -116,6 +118,7 @@ def test_one_key_takes_back_what_was_done_last_and_leads_to_it(page: Page) -> No
     expect(said).to_have_count(0)  # it offered to take back what is taken back
 
 
+@pytest.mark.nightly
 def test_what_is_refused_comes_back(page: Page, pair: tuple[str, str]) -> None:
     page.goto("/memory/inbox")
     article = page.get_by_role("article").filter(has_text="Berengar")
@@ -127,6 +130,7 @@ def test_what_is_refused_comes_back(page: Page, pair: tuple[str, str]) -> None:
     assert {_validity(page, id) for id in pair} == {"active"}
 
 
+@pytest.mark.nightly
 def test_no_key_decides_while_a_drawer_is_open(page: Page, pair: tuple[str, str]) -> None:
     page.goto("/memory/inbox")
     article = page.get_by_role("article").filter(has_text="Berengar")

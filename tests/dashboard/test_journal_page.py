@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard.browser import PHONE
@@ -27,6 +28,7 @@ def test_the_stream_shows_what_was_said_and_keeps_what_was_thought(page: Page) -
     expect(messages).to_have_count(1)
 
 
+@pytest.mark.nightly
 def test_the_mind_shows_what_fades_and_what_is_set_aside(page: Page) -> None:
     page.goto("/journal?tab=mind")
     plans = page.get_by_role("region", name="Plans").get_by_role("listitem")
@@ -39,6 +41,7 @@ def test_the_mind_shows_what_fades_and_what_is_set_aside(page: Page) -> None:
     expect(page.get_by_role("region", name="No longer on its mind")).to_contain_text("faded away")
 
 
+@pytest.mark.nightly
 def test_fragments_are_walked_by_their_links(page: Page) -> None:
     page.goto("/journal?tab=fragments")
     graph = page.get_by_role("group", name="Fragments and their links")
@@ -55,6 +58,7 @@ def test_fragments_are_walked_by_their_links(page: Page) -> None:
     expect(knee).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_the_names_of_fragments_can_be_read_on_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     page.goto("/journal?tab=fragments")
@@ -67,6 +71,7 @@ def test_the_names_of_fragments_can_be_read_on_a_phone(page: Page) -> None:
         assert 0 <= place["x"] < place["x"] + place["width"] <= PHONE[0]
 
 
+@pytest.mark.nightly
 def test_the_prompt_shows_its_parts_and_their_room(page: Page) -> None:
     page.goto("/journal?tab=prompt")
     prompt = page.request.get("/api/journal/default/prompt").json()
@@ -82,6 +87,7 @@ def test_the_prompt_shows_its_parts_and_their_room(page: Page) -> None:
     expect(lingering.get_by_role("listitem").first).to_contain_text("plan")
 
 
+@pytest.mark.nightly
 def test_without_a_model_maintenance_says_what_is_missing(page: Page) -> None:
     page.goto("/journal?tab=maintenance")
     compiling = page.get_by_role("region", name="Compile")
@@ -107,6 +113,7 @@ def test_a_run_shows_what_it_changed_and_is_taken_back(page: Page) -> None:
     expect(page.get_by_role("region", name="knee")).to_contain_text("his knee hurts after runs")
 
 
+@pytest.mark.nightly
 def test_a_correction_that_was_not_kept_stays_in_its_box(page: Page) -> None:
     page.goto("/journal?tab=mind")
     pin = page.get_by_role("region", name="Pins").get_by_role("listitem")

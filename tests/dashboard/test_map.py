@@ -103,6 +103,7 @@ def test_a_click_on_the_picture_opens_what_is_there(page: Page) -> None:
     expect(page).to_have_url(re.compile("open=entity:"))
 
 
+@pytest.mark.nightly
 def test_the_way_between_two_is_drawn_and_said(page: Page) -> None:
     page.goto("/memory/map")
     _settled(page)
@@ -135,6 +136,7 @@ def test_the_way_between_two_is_drawn_and_said(page: Page) -> None:
     expect(page.get_by_label("From", exact=True)).to_have_value("")
 
 
+@pytest.mark.nightly
 def test_the_slider_shows_what_was_not_learned_yet(page: Page) -> None:
     page.goto("/memory/map")
     _settled(page)
@@ -155,6 +157,7 @@ def test_the_slider_shows_what_was_not_learned_yet(page: Page) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_what_is_new_appears_by_and_by_where_motion_is_wanted(page: Page) -> None:
     page.emulate_media(reduced_motion="no-preference")
     page.goto("/memory/map")
@@ -172,6 +175,7 @@ def test_what_is_new_appears_by_and_by_where_motion_is_wanted(page: Page) -> Non
     page.emulate_media(reduced_motion="reduce")
 
 
+@pytest.mark.nightly
 def test_what_only_goes_moves_nothing_that_stays(page: Page) -> None:
     page.add_init_script("""
         const post = Worker.prototype.postMessage;
@@ -200,6 +204,7 @@ def test_what_only_goes_moves_nothing_that_stays(page: Page) -> None:
     assert page.evaluate("window.layouts") == 1
 
 
+@pytest.mark.nightly
 def test_it_fits_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     page.goto("/memory/map")
@@ -210,6 +215,7 @@ def test_it_fits_a_phone(page: Page) -> None:
     expect(page.get_by_role("table", name="Entities on the map")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_on_a_phone_every_name_is_drawn_and_covers_no_other(new_page: Page) -> None:
     new_page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     new_page.add_init_script("""
@@ -240,6 +246,7 @@ def test_on_a_phone_every_name_is_drawn_and_covers_no_other(new_page: Page) -> N
             assert apart or abs(one["y"] - other["y"]) >= 12, (name, other_name)
 
 
+@pytest.mark.nightly
 def test_an_empty_memory_says_how_the_first_entity_comes_to_be(page: Page) -> None:
     page.route(
         "**/api/memory/map*",

@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from dashboard.accessibility import DARK, violations_in_both_themes
+from dashboard.accessibility import DARK, violations_but_of_contrast, violations_in_both_themes
 from dashboard.asking import read
-from dashboard.browser import PHONE, window
-from dashboard.pages import PAGES, PageShown
+from dashboard.browser import DESKTOP, PHONE, window
+from dashboard.pages import BETWEEN, PAGES, PageShown, visit
 from dashboard.tab import Tab
 
 
@@ -38,6 +38,26 @@ _SHOWS_ITS_HINT = """box => {
 }"""
 
 
+def test_a_walk_through_every_page(tab: Tab, read_only_url: str) -> None:
+    """One visit to all: quiet, asking nobody else, accessible but for contrast, fit for a phone."""
+    page, wrong, last = tab.page, [], ""
+    for shown in PAGES:
+        for one in (BETWEEN, shown) if shown.heading == last else (shown,):
+            visit(page, one.path)
+            expect(page.get_by_role("heading", level=1, name=one.heading)).to_be_visible()
+        expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+        wrong += [(shown.name, one) for one in violations_but_of_contrast(page)]
+        page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+        if (wide := page.evaluate("document.documentElement.scrollWidth")) > PHONE[0]:
+            wrong.append((shown.name, f"{wide} wide"))
+        page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
+        last = shown.heading
+    assert wrong == []
+    assert [one for one in tab.asked if not one.startswith(f"{read_only_url}/")] == []
+    assert tab.complaints == []
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize("shown", PAGES, ids=[one.name for one in PAGES])
 def test_every_page(tab: Tab, read_only_url: str, shown: PageShown) -> None:
     """One visit: light, quiet, asking nobody else, accessible in both themes, fit for a phone."""
@@ -57,6 +77,7 @@ def test_every_page(tab: Tab, read_only_url: str, shown: PageShown) -> None:
     assert 100_000 < sum(tab.received) < 200_000
 
 
+@pytest.mark.nightly
 def test_a_sweep_is_told_in_figures_with_their_names(tab: Tab) -> None:
     tab.page.goto("/memory/timeline?kind=decay_sweep_completed")
     told = tab.page.get_by_text(re.compile("facts evaluated")).first
@@ -64,6 +85,7 @@ def test_a_sweep_is_told_in_figures_with_their_names(tab: Tab) -> None:
 
 
 # These two never have the same date.
+@pytest.mark.nightly
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
 def test_the_days_of_a_chart_are_those_of_the_reader(
     browser: Browser, read_only_url: str, zone: str
@@ -75,6 +97,7 @@ def test_the_days_of_a_chart_are_those_of_the_reader(
         expect(newest).to_have_text(f"{datetime.now(ZoneInfo(zone)):%-d %b}")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", [PHONE[0], 1280])
 def test_search_boxes_show_what_they_are_for(tab: Tab, width: int) -> None:
     page = tab.page
@@ -87,6 +110,7 @@ def test_search_boxes_show_what_they_are_for(tab: Tab, width: int) -> None:
             assert box.evaluate(_SHOWS_ITS_HINT), (path, box.get_attribute("placeholder"))
 
 
+@pytest.mark.nightly
 def test_a_form_shows_the_choices_of_its_select_in_full(tab: Tab) -> None:
     page = tab.page
     page.goto("/memory/facts")
@@ -97,6 +121,7 @@ def test_a_form_shows_the_choices_of_its_select_in_full(tab: Tab) -> None:
         assert select.evaluate(_SHOWN) >= select.evaluate(_NEEDED)
 
 
+@pytest.mark.nightly
 def test_how_a_name_matched_is_on_one_line_on_a_phone(tab: Tab) -> None:
     page = tab.page
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
@@ -109,6 +134,7 @@ def test_how_a_name_matched_is_on_one_line_on_a_phone(tab: Tab) -> None:
         )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", [768, 1024])
 def test_what_one_reads_has_most_of_the_room_on_a_tablet(tab: Tab, width: int) -> None:
     page = tab.page
@@ -154,6 +180,7 @@ def test_the_overview_shows_what_the_figures_say(page: Page) -> None:
     expect(page.get_by_role("img", name=re.compile("Applied rules"))).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_the_cards_lead_to_what_they_count(page: Page) -> None:
     page.goto("/memory")
     kept = page.request.get("/api/memory/stats").json()["episodes"]["total"]
@@ -173,6 +200,7 @@ def test_the_cards_lead_to_what_they_count(page: Page) -> None:
     expect(page).to_have_url(re.compile("show=fading"))
 
 
+@pytest.mark.nightly
 def test_what_is_not_there_says_so_and_leaves_the_rest_as_it_is(page: Page) -> None:
     missing = "00000000-0000-0000-0000-000000000000"
     page.goto(f"/memory/facts?permanence=stable&open=rule:{missing}")
@@ -189,6 +217,7 @@ def test_what_is_not_there_says_so_and_leaves_the_rest_as_it_is(page: Page) -> N
     expect(page.get_by_role("heading", level=1, name="Butlers")).to_be_visible()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "address",
     [
@@ -235,6 +264,7 @@ def test_one_search_over_everything_with_filters_in_the_address(page: Page) -> N
     expect(page.get_by_text("Moved to Porto")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_list_is_printed_whole_on_white_paper(tab: Tab) -> None:
     page = tab.page
     page.emulate_media(color_scheme="dark")
@@ -258,6 +288,7 @@ def test_a_list_is_printed_whole_on_white_paper(tab: Tab) -> None:
     assert rows.count() < total + 1
 
 
+@pytest.mark.nightly
 def test_rows_of_an_earlier_question_are_dimmed(page: Page) -> None:
     page.goto("/memory/facts")
     table = page.get_by_role("table", name="Facts")
@@ -362,6 +393,7 @@ _ENDLESS = """document.getAnimations().filter(
     (one) => one.effect.getComputedTiming().endTime === Infinity).length"""
 
 
+@pytest.mark.nightly
 def test_nothing_moves_for_long_where_little_motion_is_asked_for(page: Page) -> None:
     held: list[Route] = []
     page.route("**/api/memory/facts?*", lambda route: held.append(route))
@@ -371,6 +403,7 @@ def test_nothing_moves_for_long_where_little_motion_is_asked_for(page: Page) -> 
     assert held
 
 
+@pytest.mark.nightly
 def test_no_key_is_lost_while_the_palette_loads(page: Page) -> None:
     held: list[Route] = []
     page.route("**/assets/Palette-*.js", lambda route: held.append(route))
@@ -387,6 +420,7 @@ def test_no_key_is_lost_while_the_palette_loads(page: Page) -> None:
     expect(box).to_have_value("grinders")
 
 
+@pytest.mark.nightly
 def test_no_key_is_lost_right_after_the_palette_was_asked_for(page: Page) -> None:
     page.goto("/memory")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -405,6 +439,7 @@ def test_a_search_weighs_facts_rules_and_episodes_together(page: Page) -> None:
     expect(found.nth(0).locator("mark")).to_have_text("dinner")
 
 
+@pytest.mark.nightly
 def test_a_header_orders_the_facts_and_gives_the_order_back(page: Page) -> None:
     page.goto("/memory/facts")
     table = page.get_by_role("table", name="Facts")
@@ -419,6 +454,7 @@ def test_a_header_orders_the_facts_and_gives_the_order_back(page: Page) -> None:
     expect(page).to_have_url(re.compile("/memory/facts$"))
 
 
+@pytest.mark.nightly
 def test_links_of_the_timeline_name_both_ends(page: Page) -> None:
     page.goto("/memory/timeline")
     link = page.get_by_role("listitem").filter(has_text="link created").first
@@ -429,6 +465,7 @@ def test_links_of_the_timeline_name_both_ends(page: Page) -> None:
     expect(links).to_have_count(8)
 
 
+@pytest.mark.nightly
 def test_the_timeline_says_who_replaced_what_by_what(page: Page) -> None:
     page.goto("/memory/timeline?kind=fact_superseded")
     event = read(page, "/api/memory/events?kind=fact_superseded&limit=1")["items"][0]
@@ -439,6 +476,7 @@ def test_the_timeline_says_who_replaced_what_by_what(page: Page) -> None:
     expect(page).to_have_url(re.compile(event["payload"]["superseded_by"]))
 
 
+@pytest.mark.nightly
 def test_a_search_folds_what_hardly_bears_on_it(page: Page) -> None:
     page.goto("/memory?q=Flight+to+Berlin")
     good = page.get_by_text("Flies to Berlin in two weeks")
@@ -451,6 +489,7 @@ def test_a_search_folds_what_hardly_bears_on_it(page: Page) -> None:
     expect(results.nth(3)).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_chosen_theme_stays(page: Page) -> None:
     page.goto("/memory")
     toggle = page.get_by_role("button", name=re.compile("^Theme"))

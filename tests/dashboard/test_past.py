@@ -65,6 +65,7 @@ def test_lists_and_drawers_show_memory_as_it_stood(page: Page) -> None:
     expect(page.get_by_role("button", name="Look back")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_the_slider_moves_from_day_to_day_on_every_page_that_has_a_past(page: Page) -> None:
     page.goto("/memory/facts")
     page.get_by_role("button", name="Look back").click()
@@ -94,6 +95,7 @@ def test_the_slider_moves_from_day_to_day_on_every_page_that_has_a_past(page: Pa
     expect(banner).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_the_journal_shows_what_was_said_and_on_its_mind_by_then(page: Page) -> None:
     page.goto("/journal?tab=mind")
     first = read(page, "/api/journal/default/events?limit=200")["events"][-1]
@@ -111,6 +113,7 @@ def test_the_journal_shows_what_was_said_and_on_its_mind_by_then(page: Page) -> 
     expect(page.get_by_role("meter")).to_have_count(len(mind["items"]))
 
 
+@pytest.mark.nightly
 def test_a_day_that_has_not_ended_is_the_present(page: Page) -> None:
     page.goto(f"/memory/facts?known_at={datetime.now(UTC).date() + timedelta(days=2)}")
     expect(page.get_by_role("button", name="Look back")).to_be_visible()

@@ -2,12 +2,14 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from dashboard.asking import sent
 from dashboard.serving import token_of
 
 
+@pytest.mark.nightly
 def test_without_tokens_another_tenant_is_shown_and_left(page: Page, demo_dsn: str) -> None:
     page.goto("/memory")
     expect(page.get_by_role("heading", level=1)).to_be_visible()

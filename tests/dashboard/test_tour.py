@@ -20,6 +20,7 @@ def url(demo_dsn: str, demo_folder: Path) -> Iterator[str]:
         yield url
 
 
+@pytest.mark.nightly
 def test_each_step_leads_to_its_page_and_ticks_itself(page: Page) -> None:
     page.goto("/memory")
     tour = page.get_by_role("region", name="Guided tour")

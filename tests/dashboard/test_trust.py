@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard.accessibility import violations_in_both_themes
@@ -38,6 +39,7 @@ def test_a_context_is_explained_and_replayed(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_line_is_looked_at_as_if_it_were_gone(page: Page) -> None:
     without(page)
     gone = page.get_by_role("region", name="If this memory were gone")
@@ -53,6 +55,7 @@ def test_a_line_is_looked_at_as_if_it_were_gone(page: Page) -> None:
     expect(gone).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_changes_between_two_days(page: Page) -> None:
     told = {"subject": "Ysolde", "predicate": "instrument", "content": "Plays the viola"}
     first = sent(page, "POST", "/api/memory/facts", **told)["id"]
@@ -85,6 +88,7 @@ def test_changes_between_two_days(page: Page) -> None:
     assert read(page, f"/api/memory/facts/{first}")["fact"]["validity"] == "superseded"
 
 
+@pytest.mark.nightly
 def test_the_overview_says_how_sure_memory_should_be(page: Page) -> None:
     page.goto("/memory")
     panel = page.get_by_role("region", name="Calibration")

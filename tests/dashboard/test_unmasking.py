@@ -1,5 +1,6 @@
 """What was masked, kept as it was typed or brought back by the key that an agent was told."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard.asking import read, sent
@@ -24,6 +25,7 @@ def test_what_is_masked_while_somebody_types_is_kept_by_one_button(page: Page) -
     assert held["content"] == f"Opens with {TOKEN}"
 
 
+@pytest.mark.nightly
 def test_the_key_of_an_agent_restores_from_any_page_and_a_wrong_one_says_so(page: Page) -> None:
     rule = sent(page, "POST", "/api/memory/rules", content=f"Push the docs with {TOKEN}")
     unmask(page)

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from conftest import NOW, Clock, Connection, Database
 from engine.consolidation.scenes import NOTHING, consolidate, tell
 from folders import open_folder
+from long_profile import by_day
 from memory_butler.backup.making import back_up
 from memory_butler.config import Settings
 from memory_butler.domain.errors import Conflict, IntegrityViolation
@@ -63,7 +64,7 @@ def damaged() -> Iterator[Installed]:
 
 
 @pytest.mark.parametrize("relation", ["rules", "idx_rules_search"])
-@pytest.mark.parametrize("how", ["changed", "gone"])
+@pytest.mark.parametrize("how", by_day(("changed", "gone"), "changed"))
 async def test_damage_is_found_on_the_disk_while_a_server_has_the_page_in_memory(
     damaged: Installed, relation: str, how: str
 ) -> None:

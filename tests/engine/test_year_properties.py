@@ -26,7 +26,7 @@ from .consolidation.scenes import answer, facts
 
 pytestmark = pytest.mark.anyio
 
-SEEDS = range(40 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 4)
+SEEDS = range(40 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 2)
 BUTLERS = ("pantry", "diary")
 THINGS = ("locker", "garage", "bicycle", "cellar", "mailbox", "studio", "boathouse", "allotment")
 WAYS = (

@@ -245,9 +245,9 @@ def test_ascii_keeps_its_tokens_however_it_is_made(parts: list[tuple[str, int]])
 def test_a_huge_text_takes_no_longer_than_a_long_one(piece: str, engine: EmbeddingEngine) -> None:
     text = piece * (5_000_000 // len(piece))
     engine.embed("warm")
-    start = time.perf_counter()
+    start = time.process_time()
     engine.embed(text)
-    assert time.perf_counter() - start < 1.5  # about 0.1 s on an idle core
+    assert time.process_time() - start < 1.5  # about 0.1 s; of the processor, which others use too
 
 
 # --- the graph and its weights ----------------------------------------------------------------

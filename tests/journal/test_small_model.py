@@ -55,6 +55,7 @@ async def test_it_answers_and_its_answer_is_remembered(
     assert piece.text.splitlines()[0] in live.assemble().user
 
 
+@pytest.mark.nightly
 @pytest.mark.requirement("JFRAG-02", "JST-02")
 async def test_it_compiles_within_the_schema(
     desk: MaintenanceDesk, live: LiveJournal, local_model: LocalModel

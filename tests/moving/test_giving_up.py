@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from conftest import Database
+from long_profile import by_day
 from memory_butler.domain.errors import Conflict, Frozen
 from memory_butler.domain.moves import Move
 from memory_butler.engine.opening import open_memory
@@ -137,7 +138,7 @@ async def test_a_target_that_got_a_part_is_free_again(here: Place, there: Place)
     await there.writes("and anew")
 
 
-@pytest.mark.parametrize("what", ["folder", "server", "database"])
+@pytest.mark.parametrize("what", by_day(("folder", "server", "database"), "server"))
 async def test_an_installation_that_answers_is_not_given_up(
     here: Place, other_database: Database, tmp_path: Path, what: str
 ) -> None:
@@ -167,7 +168,9 @@ async def test_an_installation_that_answers_is_not_given_up(
         assert (await GivingUp(side, place, gone).look()).state == "leaving"
 
 
-@pytest.mark.parametrize("hosts", ["127.0.0.1:{0}", "127.0.0.1:{0},localhost:{0}", "[::1]:{0}"])
+@pytest.mark.parametrize(
+    "hosts", by_day(("127.0.0.1:{0}", "127.0.0.1:{0},localhost:{0}", "[::1]:{0}"), "127.0.0.1:{0}")
+)
 async def test_a_server_that_is_gone_is_given_up(here: Place, hosts: str) -> None:
     with socket.socket() as taken:  # nobody listens
         taken.bind(("127.0.0.1", 0))

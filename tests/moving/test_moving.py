@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Connection
+from long_profile import by_day
 from memory_butler.domain.errors import (
     ConfigurationError,
     Conflict,
@@ -63,7 +64,7 @@ async def _is_whole(place: Place) -> None:
     assert report.sealed > 0
 
 
-@pytest.mark.parametrize("sealed", [False, True], ids=["plain", "sealed"])
+@pytest.mark.parametrize("sealed", by_day((False, True), True), ids=["plain", "sealed"])
 async def test_a_tenant_moves_with_all_it_has(here: Place, there: Place, sealed: bool) -> None:
     if sealed:
         set_up(here.settings)
@@ -193,7 +194,10 @@ async def test_a_move_that_is_killed_wherever_it_is_goes_on(here: Place, there: 
 
 @pytest.mark.parametrize(
     "point",
-    [("moves.mark", 1), ("moves.mark", 2), ("transfer.restore", 3), ("moves.mark", 3)],
+    by_day(
+        (("moves.mark", 1), ("moves.mark", 2), ("transfer.restore", 3), ("moves.mark", 3)),
+        ("moves.mark", 2),
+    ),
     ids=str,
 )
 async def test_a_move_that_was_cut_off_is_taken_back(

@@ -80,6 +80,7 @@ async def test_the_index_serves_many_and_few_are_read_exactly(
     assert " on facts" in plan
 
 
+@pytest.mark.nightly
 async def test_doubtful_facts_do_not_stand_in_the_way_of_others(filled: Connection) -> None:
     # The walk in the graph has to get past the thousand nearest, and then past all but five.
     vector = unit_vectors(1, seed=5)[0]
@@ -157,6 +158,7 @@ async def test_what_an_interrupted_build_leaves_is_told_and_built_anew(filled: C
     assert (built.table, built.unfinished) == ("facts", False)
 
 
+@pytest.mark.nightly
 async def test_an_index_that_was_built_for_few_is_outgrown_by_many(
     filled: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

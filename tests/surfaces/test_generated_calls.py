@@ -26,7 +26,7 @@ from surfaces.serving import NO_TLS
 pytestmark = pytest.mark.anyio
 
 NIGHTLY: Final = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
-ROUNDS: Final = 150 if NIGHTLY else 4
+ROUNDS: Final = 150 if NIGHTLY else 2
 SECONDS: Final = 20  # what takes longer hangs, whatever else the machine does
 TOOLS: Final = tuple(Way(one) for one in OPERATIONS if one.toolset is not None)
 # What a caller can mend, and an outage; anything else would be a bug.

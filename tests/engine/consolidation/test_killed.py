@@ -8,6 +8,7 @@ import pytest
 
 from conftest import Connection, Database
 from forking import Forked, forked
+from long_profile import by_day
 from memory_butler.config import ConsolidationConfig
 
 from .scenes import facts, links, runs, statuses
@@ -63,7 +64,7 @@ async def assert_each_fact_once(admin: Connection, episodes: int) -> None:
 
 
 @pytest.mark.requirement("TERM-01", "TERM-04", "EXE-07")
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", by_day(STEPS, *STEPS[1::2]))
 async def test_killed_at_any_step_the_next_run_finishes_the_work(
     admin: Connection, start: Start, step: str
 ) -> None:

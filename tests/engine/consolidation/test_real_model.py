@@ -22,6 +22,7 @@ pytestmark = pytest.mark.anyio
 SESSION = "5f0f0f7e-0000-4000-8000-000000000001"
 
 
+@pytest.mark.nightly
 @pytest.mark.requirement("MS-03", "LINK-10", "TERM-01", "TERM-02", "EXE-02", "CONS-01", "CONS-02")
 async def test_from_sessions_to_facts_that_recall_finds(
     memory: Memory,

@@ -44,7 +44,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.requirement("TEN-01", "TEN-02", "TE
 
 NIGHTLY: Final = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 ROUNDS: Final = 100 if NIGHTLY else 2
-EXAMPLES: Final = 1_000 if NIGHTLY else 5
+EXAMPLES: Final = 1_000 if NIGHTLY else 3
 STEPS: Final = 25 if NIGHTLY else 12
 # Looking before changing: what is merged or forgotten is not there to be looked at.
 WAYS: Final = tuple(
