@@ -48,14 +48,14 @@ serve: $(READY)  ## run the server, with the dashboard, on 127.0.0.1:8150
 	@$(MAKE) --no-print-directory frontend || echo "Serving without a dashboard, or with an older one."
 	$(BIN)/memory-butler serve $(ARGS)
 
-test: check  ## linters, types, architecture and all tests, on all cores
+test: check  ## linters, types, architecture and the tests, on all cores
 	@$(MAKE) --no-print-directory suite
 
 wheel: client  ## the package as users install it, into dist/
 	rm -f dist/*.whl
 	MEMORY_BUTLER_DASHBOARD=required $(BIN)/uv build --wheel --quiet --out-dir dist
 
-suite: client  ## all tests alone
+suite: client  ## the tests alone, without those of the long profile
 	@$(MAKE) --no-print-directory frontend || echo "Testing without a built dashboard."
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
