@@ -79,7 +79,7 @@ def new_entity(
 ) -> NewEntity:
     """Check what was given; InvalidInput says what cannot be."""
     kind = parse_entity_type(entity_type)
-    name = inputs.line("canonical_name", canonical_name)
+    name = inputs.name("canonical_name", canonical_name, inputs.MAX_SUBJECT_BYTES)
     return NewEntity(id or uuid4(), name, kind, _aliases(aliases), _metadata(metadata))
 
 
@@ -128,7 +128,7 @@ async def update_entity(
         now = memory.clock()
         name = before["canonical_name"]
         if canonical_name is not None:
-            name = inputs.line("canonical_name", canonical_name)
+            name = inputs.name("canonical_name", canonical_name, inputs.MAX_SUBJECT_BYTES)
         await versions.keep(tx, "entity", [id], now)
         try:
             async with tx.connection.transaction():
@@ -336,7 +336,7 @@ def _aliases(value: Sequence[str] | None) -> list[str]:
     found = list(value or ())
     if len(found) > MAX_ALIASES:
         raise InvalidInput(f"{len(found)} aliases are given, at most {MAX_ALIASES} are kept")
-    texts = [inputs.line("an alias", alias) for alias in found]
+    texts = [inputs.name("an alias", alias, inputs.MAX_SUBJECT_BYTES) for alias in found]
     return list({text.lower(): text for text in reversed(texts)}.values())[::-1]
 
 

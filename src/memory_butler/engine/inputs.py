@@ -58,9 +58,9 @@ def text(name: str, value: str, max_bytes: int = DEFAULT_CONTENT_BYTES) -> str:
     return clean
 
 
-def line(name: str, value: str) -> str:
-    """A subject, or what an entity is called: a `text` on one line, without spaces around it."""
-    return " ".join(text(name, value, MAX_SUBJECT_BYTES).split())
+def line(name: str, value: str, max_bytes: int = MAX_SUBJECT_BYTES) -> str:
+    """A subject or a predicate: a `text` on one line, without spaces around it."""
+    return " ".join(text(name, value, max_bytes).split())
 
 
 def content(value: str, max_bytes: int) -> str:
@@ -75,8 +75,17 @@ def content(value: str, max_bytes: int) -> str:
     return clean
 
 
-def name(what: str, value: str) -> str:
-    """A short text that stands in an index: a butler, a scope, a predicate, a speaker."""
+def name(what: str, value: str, max_bytes: int = MAX_NAME_BYTES) -> str:
+    """A butler, a scope, a speaker, an entity or a token: a `line` that holds what one sees.
+
+    Models read names beside memories, so no text may hide in one. Nothing is told of what was
+    dropped: a name says the same without it.
+    """
+    return " ".join(visible(text(what, value, max_bytes))[0].split())
+
+
+def key(what: str, value: str) -> str:
+    """A name that a program keeps its own values under, to the letter."""
     return text(what, value, MAX_NAME_BYTES)
 
 
