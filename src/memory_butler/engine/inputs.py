@@ -78,8 +78,8 @@ def content(value: str, max_bytes: int) -> str:
 def name(what: str, value: str, max_bytes: int = MAX_NAME_BYTES) -> str:
     """A butler, a scope, a speaker, an entity or a token: a `line` that holds what one sees.
 
-    Models read names beside memories, so no text may hide in one. Nothing is told of what was
-    dropped: a name says the same without it.
+    Models read names beside memories, so no text may hide in one. What is dropped is not counted:
+    a name says the same without it.
     """
     return " ".join(visible(text(what, value, max_bytes))[0].split())
 
