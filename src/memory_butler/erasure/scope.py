@@ -83,7 +83,7 @@ _UNPARTED: Final = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
 )
 _SIGN: Final = re.compile(r"([^\w\s])")
-# Of versions of a fact, before it and after it: a fact that is stored anew each hour has 8,760 a year.
+# Of versions, before and after: a fact that is stored anew each hour has 8,760 in a year.
 _STEPS: Final = 10_000
 # "Brandts" and "Toms" are theirs; "also" is not Al's.
 _INFLECTED: Final = 4
