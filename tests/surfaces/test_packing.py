@@ -38,8 +38,8 @@ async def test_a_new_token_is_told_unpacked(serve: Serve) -> None:
 async def test_no_cache_keeps_an_answer_of_the_api(serve: Serve, method: str, path: str) -> None:
     """A browser writes to its disk what is not forbidden, and erases it when it likes."""
     async with serve() as served, served.rest() as client:
-        body = {"json": {"name": "laptop", "scopes": ["read"]}} if method == "POST" else {}
-        answer = await client.request(method, path, **body)
+        body = {"name": "laptop", "scopes": ["read"]} if method == "POST" else None
+        answer = await client.request(method, path, json=body)
         page = await client.get("/", headers={"accept": "text/html"})
     assert answer.headers.get_list("cache-control") == ["no-store"]
     assert page.headers["cache-control"] == "no-cache"
