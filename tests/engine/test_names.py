@@ -5,7 +5,7 @@ import pytest
 from conftest import Connection
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.entities import create_entity, update_entity
+from memory_butler.engine.entities import create_entity, resolve_entity, update_entity
 from memory_butler.engine.items import Change, get_items, put_items
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
@@ -48,6 +48,29 @@ async def test_no_name_of_an_entity_hides_text(memory: Memory, principal: Princi
     assert renamed["canonical_name"] == "Anna"
     with pytest.raises(InvalidInput, match="canonical_name is empty"):
         await create_entity(memory, principal, HIDDEN, "person")
+
+
+async def test_no_metadata_hides_text(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    given = {f"desk{HIDDEN}": {f"line\u200b{HIDDEN}": [f"two{HIDDEN}"]}}
+    seen = {"desk": {"line": ["two"]}}
+    await store_episode(memory, principal, "Ana called", "desk", metadata=given)
+    assert await admin.fetchval("SELECT metadata - 'secrets' FROM episodes") == {
+        "desk": {"line": ["two"]}
+    }
+    made = await create_entity(memory, principal, "Ana", "person", metadata=given)
+    assert made["metadata"] == seen
+    with pytest.raises(InvalidInput, match="merged_into is set by entity_merge alone"):
+        await create_entity(memory, principal, "Eva", "person", metadata={"merged\u200b_into": "x"})
+
+
+async def test_an_entity_is_found_however_its_name_was_written(
+    memory: Memory, principal: Principal
+) -> None:
+    made = await create_entity(memory, principal, "Ana Melo", "person")
+    (found,) = await resolve_entity(memory, principal, f"Ana{HIDDEN}  Me\u200blo")
+    assert (found.entity_id, found.name_match) == (made["id"], "exact")
 
 
 async def test_the_name_of_a_token_is_what_one_sees(memory: Memory) -> None:

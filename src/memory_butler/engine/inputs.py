@@ -211,11 +211,14 @@ def tags(value: Sequence[str] | None) -> list[str]:
 
 
 def metadata(value: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A JSON object, its texts storable: at most 16 kB as JSON, with 256 keys on all levels."""
+    """A JSON object, its texts storable: at most 16 kB as JSON, with 256 keys on all levels.
+
+    Its keys hold what one sees, as names do; its texts are screened with the memory.
+    """
     given = value or {}
     if _keys(given, MAX_METADATA_DEPTH) > MAX_METADATA_KEYS:
         raise InvalidInput(f"metadata has more than {MAX_METADATA_KEYS} keys; keep fewer")
-    clean = json_value("metadata", dict(given))
+    clean = visible_json(json_value("metadata", dict(given)), keys_alone=True)
     assert isinstance(clean, dict)  # noqa: S101 -- what goes in as a dict comes out as one
     size = len(json.dumps(clean, ensure_ascii=False).encode())
     if size > MAX_METADATA_BYTES:
@@ -224,6 +227,17 @@ def metadata(value: Mapping[str, Any] | None) -> dict[str, Any]:
             "what is text belongs into content"
         )
     return clean
+
+
+def visible_json(value: Any, *, keys_alone: bool = False) -> Any:
+    """A JSON value whose texts and keys, or keys alone, hold what one sees."""
+    if isinstance(value, Mapping):
+        return {
+            visible(key)[0]: visible_json(one, keys_alone=keys_alone) for key, one in value.items()
+        }
+    if isinstance(value, list):
+        return [visible_json(one, keys_alone=keys_alone) for one in value]
+    return visible(value)[0] if isinstance(value, str) and not keys_alone else value
 
 
 def _keys(value: Any, depth: int) -> int:
