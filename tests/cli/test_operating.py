@@ -56,6 +56,18 @@ def test_the_life_of_a_token(installation: Installation, tenant: str) -> None:
     assert "no valid token" in installation.inside(*revoked, code=4).err
 
 
+def test_the_list_says_which_token_has_expired(installation: Installation, tenant: str) -> None:
+    for name, days in (("intern", "0.000001"), ("laptop", "365")):
+        words = ("--tenant", tenant, "--name", name, "--expires-days", days)
+        installation.inside("token", "create", *words)
+    listed = installation.inside("token", "list", "--tenant", tenant).out.splitlines()
+    (intern,), (laptop,) = (
+        [line for line in listed if name in line] for name in ("intern", "laptop")
+    )
+    assert "expired" in intern
+    assert "expired" not in laptop
+
+
 def test_a_token_is_alone_on_standard_output(installation: Installation, tenant: str) -> None:
     made = installation.inside("token", "create", "--tenant", tenant, "--name", "n")
     assert made.out.startswith("mbt_")

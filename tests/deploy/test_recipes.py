@@ -53,8 +53,8 @@ def test_a_unit_that_may_write_nowhere_has_a_tmp_of_its_own(unit: Path) -> None:
     assert "PrivateTmp=yes" in said
 
 
-@needs("nginx")
-def test_nginx_takes_the_proxy(tmp_path: Path) -> None:
+def proxy_in(folder: Path) -> str:
+    """The file for nginx, with a certificate of this day in a folder."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "memory.example.org")])
     now = dt.datetime.now(dt.UTC)
@@ -68,17 +68,22 @@ def test_nginx_takes_the_proxy(tmp_path: Path) -> None:
         .not_valid_after(now + dt.timedelta(days=1))
         .sign(key, hashes.SHA256())
     )
-    (tmp_path / "memory.example.org.pem").write_bytes(
+    (folder / "memory.example.org.pem").write_bytes(
         certificate.public_bytes(serialization.Encoding.PEM)
     )
-    (tmp_path / "memory.example.org.key").write_bytes(
+    (folder / "memory.example.org.key").write_bytes(
         key.private_bytes(
             serialization.Encoding.PEM,
             serialization.PrivateFormat.PKCS8,
             serialization.NoEncryption(),
         )
     )
-    site = (DEPLOY / "nginx.conf").read_text(encoding="utf-8").replace("/etc/ssl", str(tmp_path))
+    return (DEPLOY / "nginx.conf").read_text(encoding="utf-8").replace("/etc/ssl", str(folder))
+
+
+@needs("nginx")
+def test_nginx_takes_the_proxy(tmp_path: Path) -> None:
+    site = proxy_in(tmp_path)
     whole = tmp_path / "nginx.conf"
     whole.write_text(f"pid {tmp_path}/pid; events {{}} http {{ {site} }}", encoding="utf-8")
     command = ["nginx", "-t", "-q", "-c", str(whole), "-e", str(tmp_path / "errors")]

@@ -25,6 +25,7 @@ from memory_butler.domain.errors import (
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import confirm_memory
+from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.entities import create_entity, merge_entities
 from memory_butler.engine.export import export_all, restore_all
 from memory_butler.engine.feedback import rule_harmed
@@ -34,7 +35,7 @@ from memory_butler.engine.linking import create_link
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
 from memory_butler.engine.receipts import replay
-from memory_butler.engine.remember import store_fact, store_rule
+from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.engine.tokens import create_token
 from memory_butler.engine.undo import undo_change
 from memory_butler.erasure import certificate, erasing
@@ -190,6 +191,34 @@ async def test_what_else_names_an_erased_person_is_told(
     done = (await erase(kept, principal, target)).certificate
     assert done["kept"]["total"] == len(named) + 2
     assert "Ferreira" not in json.dumps(done)
+
+
+async def test_other_versions_of_an_erased_fact_are_told(
+    kept: Memory, principal: Principal
+) -> None:
+    """An edit, or a later word, makes another fact: the texts of before and after stay."""
+    first, _ = await store_fact(kept, principal, "Rita", "phone", "555 0111")
+    edited = (await edit_fact(kept, principal, first, {"content": "555 0112"}))["id"]
+    last, _ = await store_fact(kept, principal, "Rita", "phone", "555 0113")
+    await store_fact(kept, principal, "Rita", "city", "Porto")
+    target = Target(memory=("fact", edited))
+    found = (await preview(kept, principal, target)).scope
+    assert found.doomed.facts == (edited,)
+    assert {(one.kind, one.id) for one in found.kept} == {("fact", first), ("fact", last)}
+    assert {one.why for one in found.kept} == {"an earlier or later version of what was erased"}
+    assert (await erase(kept, principal, target)).certificate["kept"]["total"] == 2
+
+
+async def test_what_replaced_a_fact_of_an_erased_session_is_told(
+    kept: Memory, principal: Principal
+) -> None:
+    session = uuid4()
+    said = await store_episode(kept, principal, "Rita gave her number", "desk", session_id=session)
+    assert said is not None
+    old, _ = await store_fact(kept, principal, "Rita", "phone", "555 0111", source_episode_id=said)
+    new, _ = await store_fact(kept, principal, "Rita", "phone", "555 0112")
+    found = (await preview(kept, principal, Target(session_id=session))).scope
+    assert (found.doomed.facts, [one.id for one in found.kept]) == ((old,), [new])
 
 
 async def test_a_fact_leaves_its_source_unless_that_is_wanted_too(

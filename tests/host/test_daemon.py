@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from host.conftest import Household
@@ -61,6 +62,34 @@ async def test_without_an_agent_it_serves_and_says_what_to_install(household: Ho
         assert "`claude-no` of [butler.agent] command is not on the PATH" in said["failure"]
     # There was no session, and so no episode.
     assert not (household.installation.data_dir / "spool" / "lonely").exists()
+
+
+async def test_a_client_that_only_listens_takes_no_place(household: Household) -> None:
+    """A butler's tools do not change, so a stream of changes would stay open and tell nothing."""
+    version = "2026-07-28"
+    meta = "io.modelcontextprotocol"
+    listen = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "subscriptions/listen",
+        "params": {
+            "notifications": {"toolsListChanged": True},
+            "_meta": {
+                f"{meta}/protocolVersion": version,
+                f"{meta}/clientInfo": {"name": "one", "version": "1"},
+                f"{meta}/clientCapabilities": {},
+            },
+        },
+    }
+    headers = {
+        "accept": "application/json, text/event-stream",
+        "mcp-protocol-version": version,
+        "mcp-method": "subscriptions/listen",
+    }
+    async with httpx.AsyncClient(timeout=10, trust_env=False) as client:
+        answer = await client.post(household.memory.url, json=listen, headers=headers)
+        assert answer.json()["error"]["message"] == "Method not found", answer.text
+        assert (await client.get(household.memory.url, headers=headers)).status_code == 405
 
 
 async def test_a_session_that_is_cut_off_leaves_its_episode_and_no_process(

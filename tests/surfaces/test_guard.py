@@ -103,6 +103,18 @@ async def test_a_foreign_origin_is_forbidden(served: Served) -> None:
             assert answer.json()["code"] == "foreign_origin", origin
 
 
+async def test_a_page_that_may_not_call_comes_and_can_say_so(served: Served) -> None:
+    """Browsers name the origin when they ask for a script; behind a proxy it may seem foreign."""
+    foreign = {"origin": "https://memory.example.org:8443"}
+    async with served.rest() as rest:
+        for path in ("/", "/theme.js"):
+            assert (await rest.get(path, headers=foreign)).status_code == 200
+        refused = await rest.post("/api/session", json={"token": "mbt_x"}, headers=foreign)
+    assert refused.status_code == 403
+    assert "Host header" in refused.json()["detail"]
+    assert "allowed_origins" in refused.json()["detail"]
+
+
 async def test_a_wrong_token_is_refused_even_where_none_is_needed(served: Served) -> None:
     for authorization in ("Bearer mbt_wrong", "Bearer", "Basic dXNlcjpwYXNz", "mbt_wrong"):
         for answer in await _on_every_route(served, {"authorization": authorization}):

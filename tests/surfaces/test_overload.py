@@ -61,6 +61,20 @@ async def test_beyond_the_bound_a_request_is_refused_at_once(
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
 
 
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/core"])
+async def test_a_client_that_only_listens_takes_no_place(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """No session, so nothing to hear: a stream would stay open for ever, and keep others out."""
+    monkeypatch.setattr(overload, "MAX_TOGETHER", 2)
+    async with serve() as served, served.rest() as rest, AsyncExitStack() as streams:
+        for _ in range(2):
+            opened = rest.stream("GET", path, headers={"accept": "text/event-stream"})
+            heard = await streams.enter_async_context(opened)
+            assert heard.status_code == 405
+        assert (await rest.get("/api/memory/stats")).status_code == 200
+
+
 async def test_a_tool_that_waited_in_vain_says_so(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

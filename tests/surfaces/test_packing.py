@@ -24,3 +24,22 @@ async def test_a_new_token_is_told_unpacked(serve: Serve) -> None:
         made = await client.post("/api/tokens", json={"name": "n" * 60, "scopes": ["read"]})
     assert made.json()["token"]
     assert "content-encoding" not in made.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/api/memory/facts"),
+        ("GET", "/api/memory/facts/00000000-0000-4000-8000-000000000000"),
+        ("GET", "/api/session"),
+        ("POST", "/api/tokens"),
+    ],
+)
+async def test_no_cache_keeps_an_answer_of_the_api(serve: Serve, method: str, path: str) -> None:
+    """A browser writes to its disk what is not forbidden, and erases it when it likes."""
+    async with serve() as served, served.rest() as client:
+        body = {"name": "laptop", "scopes": ["read"]} if method == "POST" else None
+        answer = await client.request(method, path, json=body)
+        page = await client.get("/", headers={"accept": "text/html"})
+    assert answer.headers.get_list("cache-control") == ["no-store"]
+    assert page.headers["cache-control"] == "no-cache"

@@ -158,7 +158,7 @@ function Going({ found }: { found: Outcome }) {
       {found.kept.length > 0 && (
         <div>
           <p className="text-ink-2">
-            {plural(found.kept.length, "memory", "memories")} stay, and may say the same:
+            Not erased, and may say the same: {plural(found.kept.length, "memory", "memories")}
           </p>
           <ul className="mt-1.5 max-h-40 divide-y overflow-y-auto rounded-lg border">
             {found.kept.map((one) => (

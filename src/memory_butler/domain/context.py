@@ -15,7 +15,7 @@ from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.quotas import DEFAULT_QUOTAS, Quotas
 from memory_butler.domain.rules import Maturity
 from memory_butler.domain.scoring import order_key
-from memory_butler.domain.text import one_line
+from memory_butler.domain.text import one_line, without_tag
 from memory_butler.domain.trust import DEFAULT_TRUST, SOURCES, Trust, outranks
 
 DEFAULT_TOKEN_BUDGET: Final = 3000  # CTX-07
@@ -24,6 +24,9 @@ CHARS_PER_TOKEN: Final = 4  # CTX-05
 # standard: subject, predicate and confidence in every line (CTX-01..03). annotated: the content
 # with how sure and how old in brackets (CTX-04).
 ContextLayout = Literal["standard", "annotated"]
+
+# What Claude Code and Gemini CLI put the answer of a hook into.
+_ELEMENTS: Final = (("system", "reminder"), ("hook", "context"))
 
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
@@ -322,28 +325,28 @@ def _titles(layout: ContextLayout) -> _Titles:
 
 
 def _fact_line(fact: ContextFact, layout: ContextLayout, now: datetime) -> str:
-    content = one_line(fact.content)
+    content = _within(fact.content)
     if layout == "annotated":
         if fact.last_confirmed_at is None:
             confirmed = "never confirmed"
         else:
             confirmed = f"confirmed {elapsed(fact.last_confirmed_at, now) // _DAY}d ago"
         return f"- {content} [{fact.permanence}, {confirmed}{_source(fact.trust)}]\n"
-    subject, predicate = one_line(fact.subject), one_line(fact.predicate)
+    subject, predicate = _within(fact.subject), _within(fact.predicate)
     sure = f"confidence: {fact.confidence:.2f}{_source(fact.trust)}"
     return f"- [{subject}] [{predicate}]: {content} ({sure})\n"
 
 
 def _rule_line(rule: ContextRule, layout: ContextLayout) -> str:
-    content = one_line(rule.content)
+    content = _within(rule.content)
     if layout == "annotated":
-        return f"- {content} [{rule.maturity}, {one_line(rule.scope)}{_source(rule.trust)}]\n"
+        return f"- {content} [{rule.maturity}, {_within(rule.scope)}{_source(rule.trust)}]\n"
     earned = f"maturity: {rule.maturity}, effectiveness: {rule.effectiveness:.2f}"
     return f"- {content} ({earned}{_source(rule.trust)})\n"
 
 
 def _episode_line(episode: ContextEpisode, now: datetime) -> str:
-    told = f"- [{_ago(episode.created_at, now)}] {one_line(episode.content)}"
+    told = f"- [{_ago(episode.created_at, now)}] {_within(episode.content)}"
     source = SOURCES.get(episode.trust)
     return f"{told}\n" if source is None else f"{told} ({source})\n"
 
@@ -360,3 +363,14 @@ def _ago(moment: datetime, now: datetime) -> str:
     if age < _DAY:
         return f"{age // _HOUR}h ago"
     return f"{age // _DAY}d ago"
+
+
+def _within(text: str) -> str:
+    """A stored text on one line, which cannot leave the element that a program puts the block into.
+
+    Behind its end a text would speak as the user, to the model and to whoever reads the transcript.
+    """
+    line = one_line(text)
+    for words in _ELEMENTS:
+        line = without_tag(line, *words)
+    return line

@@ -39,7 +39,7 @@ class StateStore:
 
     async def get(self, principal: Principal, key: str) -> Entry | None:
         """The value of a key; None if it has none."""
-        key = inputs.name("key", key)
+        key = inputs.key("key", key)
         async with transaction(self.pool, principal.tenant) as tx:
             found = await butler_state.get(tx, self.butler, key)
         return None if found is None else Entry(key=key, **found)
@@ -50,7 +50,7 @@ class StateStore:
         Raises:
             InvalidInput: the value is null, too large or not JSON.
         """
-        key = inputs.name("key", key)
+        key = inputs.key("key", key)
         clean = inputs.json_value("value", value)
         if clean is None:
             raise InvalidInput("value is null; delete the key instead")
@@ -78,4 +78,4 @@ class StateStore:
     async def delete(self, principal: Principal, key: str) -> bool:
         """Delete a key; whether there was one."""
         async with transaction(self.pool, principal.tenant) as tx:
-            return await butler_state.delete(tx, self.butler, inputs.name("key", key))
+            return await butler_state.delete(tx, self.butler, inputs.key("key", key))

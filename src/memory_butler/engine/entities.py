@@ -22,6 +22,7 @@ from memory_butler.domain.entities import (
 )
 from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.facts import FactKey
+from memory_butler.domain.invisible import visible
 from memory_butler.domain.merges import MergeFact, MergePlan, plan_merge
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
@@ -79,7 +80,7 @@ def new_entity(
 ) -> NewEntity:
     """Check what was given; InvalidInput says what cannot be."""
     kind = parse_entity_type(entity_type)
-    name = inputs.line("canonical_name", canonical_name)
+    name = inputs.name("canonical_name", canonical_name, inputs.MAX_SUBJECT_BYTES)
     return NewEntity(id or uuid4(), name, kind, _aliases(aliases), _metadata(metadata))
 
 
@@ -128,7 +129,7 @@ async def update_entity(
         now = memory.clock()
         name = before["canonical_name"]
         if canonical_name is not None:
-            name = inputs.line("canonical_name", canonical_name)
+            name = inputs.name("canonical_name", canonical_name, inputs.MAX_SUBJECT_BYTES)
         await versions.keep(tx, "entity", [id], now)
         try:
             async with tx.connection.transaction():
@@ -157,7 +158,7 @@ async def resolve_entity(
 ) -> list[ResolvedEntity]:
     """Entities that a name may refer to, best match first; never creates one (RES-01..10)."""
     kind = None if entity_type is None else parse_entity_type(entity_type)
-    wanted = one_line(inputs.query("name", name))
+    wanted = one_line(visible(inputs.query("name", name))[0])
     if not wanted:
         return []
     hints = context_hints or {}
@@ -336,7 +337,7 @@ def _aliases(value: Sequence[str] | None) -> list[str]:
     found = list(value or ())
     if len(found) > MAX_ALIASES:
         raise InvalidInput(f"{len(found)} aliases are given, at most {MAX_ALIASES} are kept")
-    texts = [inputs.line("an alias", alias) for alias in found]
+    texts = [inputs.name("an alias", alias, inputs.MAX_SUBJECT_BYTES) for alias in found]
     return list({text.lower(): text for text in reversed(texts)}.values())[::-1]
 
 
@@ -354,7 +355,7 @@ def _companions(hints: Mapping[str, Any]) -> list[str]:
 
 def _metadata(value: Mapping[str, Any] | None) -> dict[str, Any]:
     """A caller's metadata; the keys by which merging is told are not the caller's to set."""
-    clean = inputs.metadata(value)
+    clean: dict[str, Any] = inputs.visible_json(inputs.metadata(value))
     reserved = sorted(SYSTEM_METADATA_KEYS & clean.keys())
     if reserved:
         raise InvalidInput(f"metadata {', '.join(reserved)} is set by entity_merge alone")

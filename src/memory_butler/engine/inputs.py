@@ -58,9 +58,9 @@ def text(name: str, value: str, max_bytes: int = DEFAULT_CONTENT_BYTES) -> str:
     return clean
 
 
-def line(name: str, value: str) -> str:
-    """A subject, or what an entity is called: a `text` on one line, without spaces around it."""
-    return " ".join(text(name, value, MAX_SUBJECT_BYTES).split())
+def line(name: str, value: str, max_bytes: int = MAX_SUBJECT_BYTES) -> str:
+    """A subject or a predicate: a `text` on one line, without spaces around it."""
+    return " ".join(text(name, value, max_bytes).split())
 
 
 def content(value: str, max_bytes: int) -> str:
@@ -75,8 +75,17 @@ def content(value: str, max_bytes: int) -> str:
     return clean
 
 
-def name(what: str, value: str) -> str:
-    """A short text that stands in an index: a butler, a scope, a predicate, a speaker."""
+def name(what: str, value: str, max_bytes: int = MAX_NAME_BYTES) -> str:
+    """A butler, a scope, a speaker, an entity or a token: a `line` that holds what one sees.
+
+    Models read names beside memories, so no text may hide in one. What is dropped is not counted:
+    a name says the same without it.
+    """
+    return " ".join(visible(text(what, value, max_bytes))[0].split())
+
+
+def key(what: str, value: str) -> str:
+    """A name that a program keeps its own values under, to the letter."""
     return text(what, value, MAX_NAME_BYTES)
 
 
@@ -202,11 +211,14 @@ def tags(value: Sequence[str] | None) -> list[str]:
 
 
 def metadata(value: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A JSON object, its texts storable: at most 16 kB as JSON, with 256 keys on all levels."""
+    """A JSON object, its texts storable: at most 16 kB as JSON, with 256 keys on all levels.
+
+    Its keys hold what one sees, as names do; its texts are screened with the memory.
+    """
     given = value or {}
     if _keys(given, MAX_METADATA_DEPTH) > MAX_METADATA_KEYS:
         raise InvalidInput(f"metadata has more than {MAX_METADATA_KEYS} keys; keep fewer")
-    clean = json_value("metadata", dict(given))
+    clean = visible_json(json_value("metadata", dict(given)), keys_alone=True)
     assert isinstance(clean, dict)  # noqa: S101 -- what goes in as a dict comes out as one
     size = len(json.dumps(clean, ensure_ascii=False).encode())
     if size > MAX_METADATA_BYTES:
@@ -215,6 +227,17 @@ def metadata(value: Mapping[str, Any] | None) -> dict[str, Any]:
             "what is text belongs into content"
         )
     return clean
+
+
+def visible_json(value: Any, *, keys_alone: bool = False) -> Any:
+    """A JSON value whose texts and keys, or keys alone, hold what one sees."""
+    if isinstance(value, Mapping):
+        return {
+            visible(key)[0]: visible_json(one, keys_alone=keys_alone) for key, one in value.items()
+        }
+    if isinstance(value, list):
+        return [visible_json(one, keys_alone=keys_alone) for one in value]
+    return visible(value)[0] if isinstance(value, str) and not keys_alone else value
 
 
 def _keys(value: Any, depth: int) -> int:

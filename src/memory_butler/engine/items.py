@@ -237,7 +237,7 @@ def namespace(labels: Sequence[str]) -> list[str]:
     """One to 20 labels, together at most 1,000 bytes."""
     if not 1 <= len(labels) <= MAX_LABELS:
         raise InvalidInput(f"a namespace has 1 to {MAX_LABELS} labels, not {len(labels)}")
-    clean = [inputs.name("a label of the namespace", label) for label in labels]
+    clean = [inputs.key("a label of the namespace", label) for label in labels]
     size = sum(len(label.encode()) for label in clean)
     if size > MAX_NAMESPACE_BYTES:
         raise InvalidInput(
@@ -247,7 +247,7 @@ def namespace(labels: Sequence[str]) -> list[str]:
 
 
 def _key(key: str) -> str:
-    return inputs.name("key", key)
+    return inputs.key("key", key)
 
 
 def _value(value: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def new_fact(
     return NewFact(
         id=id or uuid4(),
         subject=inputs.line("subject", subject),
-        predicate=" ".join(inputs.name("predicate", predicate).split()),
+        predicate=inputs.line("predicate", predicate, inputs.MAX_NAME_BYTES),
         content=inputs.content(content, memory.config.max_content_bytes),
         importance=inputs.importance(importance),
         decay_rate=decay_rate_of(permanence),

@@ -103,6 +103,7 @@ async def _run(
                 else butler.table.description or None
             ),
             log_level="WARNING",
+            subscriptions=False,  # nothing that it offers changes while it runs
         )
         modules = await stack.enter_async_context(loaded(butler, mcp, db))
         memory = _memory_of(modules)

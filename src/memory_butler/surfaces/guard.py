@@ -3,6 +3,7 @@
 * Host: a page of another site can make a browser reach a loopback server under a name that it
   controls (DNS rebinding). Only names that this server was told are its own are answered: else 421.
 * Origin: a page of another site may send requests, but not from an origin allowed here: else 403.
+  The dashboard's files, which hold no one's data, are given to all.
 * Token, in the header Authorization or encrypted in the dashboard's cookie: sha256(token) names
   the tenant and the rights. A wrong one in the header is refused everywhere; a missing one is
   refused unless the server is bound to loopback and demands none: else 401. A request that a proxy
@@ -68,6 +69,11 @@ _FORWARDING: Final = frozenset(
     }
 )
 
+_FOREIGN_ORIGIN: Final = (
+    "That origin may not call this server. A proxy must pass on the Host header with its port; "
+    "the operator can list other origins in allowed_origins."
+)
+
 log = get_logger()
 
 Authenticate = Callable[[str], Awaitable[Principal | None]]
@@ -131,8 +137,8 @@ class Guard:
                 421,
                 "Not a name of this server; its operator can list it in allowed_hosts.",
             )
-        elif origins and not self._origin_allowed(origins, hosts[0]):
-            await refuse(scope, send, 403, "That origin may not call this server.")
+        elif origins and not self._may_ask(scope, origins, hosts[0]):
+            await refuse(scope, send, 403, _FOREIGN_ORIGIN)
         else:
             await self._admit(scope, receive, send, headers)
 
@@ -195,6 +201,10 @@ class Guard:
 
     def _is_ours(self, host: str) -> bool:
         return host in self._hosts or (self._any_address and _is_address(host))
+
+    def _may_ask(self, scope: Scope, origins: list[str], host: str) -> bool:
+        """The dashboard's own files come to any page: it can say then why the rest is refused."""
+        return self._is_public(scope) or self._origin_allowed(origins, host)
 
     def _origin_allowed(self, origins: list[str], host: str) -> bool:
         """The server's own pages, and what the operator lists."""

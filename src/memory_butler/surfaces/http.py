@@ -139,7 +139,9 @@ def mcp_routes(server: Server[Any] | MCPServer[Any], path: str = "/mcp") -> list
             return route
         # What its lifespan made only the SDK's way brings along.
         way = route.app if plain is None else DirectCalls(plain, route.app)
-        return Route(path, WholeCharacters(way))
+        # POST alone: the SDK's stream of a GET tells nothing where there is no session, never ends,
+        # and would take a place of those who work.
+        return Route(path, WholeCharacters(way), methods=["POST"])
 
     return [wrapped(one) for one in app.routes]
 

@@ -1,4 +1,7 @@
-"""Answers of the API, gzipped where the client takes it: lists shrink to a seventh.
+"""Answers of the API on their way: kept by no cache, gzipped where the client takes it.
+
+A browser writes answers to its disk unless it is told not to, where they outlast signing out and an
+erasure. Packed, lists shrink to a seventh.
 
 How well an answer packs tells who listens on the wire something of its content (BREACH), if he can
 make a browser ask again and again, with its rights, for an answer that holds a secret beside words
@@ -9,8 +12,9 @@ wire; and the one answer that holds a token is made by a POST, once, and is too 
 
 from typing import Final
 
+from starlette.datastructures import MutableHeaders
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Below, an answer fits into one packet either way.
 _LEAST_BYTES: Final = 1_400
@@ -26,5 +30,13 @@ class Packing:
         self._packed = GZipMiddleware(app, _LEAST_BYTES, _LEVEL)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_ours = scope["type"] == "http" and scope["path"].startswith("/api/")
-        await (self._packed if is_ours else self._app)(scope, receive, send)
+        if scope["type"] != "http" or not scope["path"].startswith("/api/"):
+            await self._app(scope, receive, send)
+            return
+
+        async def tell(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["cache-control"] = "no-store"
+            await send(message)
+
+        await self._packed(scope, receive, tell)

@@ -1,7 +1,7 @@
 """Answers of lists and looks as text, and of edits, links, jobs and tokens."""
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from rich.table import Table
@@ -226,11 +226,13 @@ def _tokens(output: Any) -> None:
     if not output.tokens:
         print("No tokens yet; `memory-butler token create --name <whose>` creates one.")
         return
-    made = table("Id", "Name", "Scopes", "Created", "Last used", "Expires")
+    made, now = table("Id", "Name", "Scopes", "Created", "Last used", "Expires"), datetime.now(UTC)
     for one in output.tokens:
         ends = _day(one.expires_at, "–")
         if one.revoked_at is not None:
             ends = f"revoked {_day(one.revoked_at, '')}"
+        elif one.expires_at is not None and one.expires_at <= now:
+            ends = f"expired {ends}"
         days = (_day(one.created_at, "–"), _day(one.last_used_at, "–"), ends)
         made.add_row(str(one.id), Text(clean(one.name)), ", ".join(one.scopes), *days)
     console().print(made)

@@ -69,11 +69,11 @@ def add_stream(app: FastAPI, live: LiveEvents) -> None:
 
 
 def server_sent(messages: AsyncIterator[str]) -> StreamingResponse:
-    """An answer of server-sent events that no cache keeps and no proxy gathers."""
+    """An answer of server-sent events that no proxy gathers."""
     return StreamingResponse(
         messages,
         media_type="text/event-stream",
-        headers={"cache-control": "no-store", "x-accel-buffering": "no"},
+        headers={"x-accel-buffering": "no"},
     )
 
 

@@ -29,8 +29,6 @@ _OF_A_PICTURE: Final[Mapping[str, str]] = {
     "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'; sandbox",
     "cross-origin-resource-policy": "same-origin",
-    # What was erased is to be gone at once, from the browser too; a machine's own server is near.
-    "cache-control": "no-store",
 }
 
 
