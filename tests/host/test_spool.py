@@ -19,7 +19,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.erasure import spools
 from memory_butler.host import remembrance
 from memory_butler.host.agent import Server
-from memory_butler.host.mcp_client import ToolAnswer
+from memory_butler.host.mcp_client import ToolAnswer, call_tool
 from memory_butler.host.remembrance import Remembrance
 from memory_butler.host.spool import REFUSED, Spool, SpooledEpisode, Waiting
 from memory_butler.vault import keyring
@@ -302,11 +302,10 @@ async def test_what_is_erased_while_others_are_sent_is_not_sent(
     spool.put(_episode("First"))
     erased = _episode("Erased", "2026-03-01T12:00:00+00:00")
     spool.put(erased)
-    call = remembrance.call_tool
 
     async def erasing(*given: Any, **bound: Any) -> ToolAnswer:
         spools.erase(spool.folder, spools.Wanted(frozenset({erased.episode_id})))
-        return await call(*given, **bound)
+        return await call_tool(*given, **bound)
 
     monkeypatch.setattr(remembrance, "call_tool", erasing)
     async with serving(memory, Settings()) as served:

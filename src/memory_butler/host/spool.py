@@ -46,7 +46,7 @@ class SpooledEpisode:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What waits in a spool, the oldest first. `whole`: False, if some of it, or the key of some, is
+    """What waits in a spool, the oldest first. `whole`: False, if some of it, or its key, is
     out of reach."""
 
     episodes: list[tuple[Path, SpooledEpisode]]
