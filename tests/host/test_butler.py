@@ -13,6 +13,7 @@ from memory_butler.engine.jobs.catalogue import BY_NAME
 from memory_butler.host import roster
 from memory_butler.host.agent import CLAUDE_CODE
 from memory_butler.host.butler import MEMORY_URL, ButlerTable, DatabaseTable, read
+from memory_butler.host.heartbeat_module import token_of
 from memory_butler.host.modules import KNOWN, _make, _ordered
 from memory_butler.host.prompt import system_prompt
 
@@ -142,6 +143,10 @@ def test_the_memory_block_stands_after_claude_md(tmp_path: Path) -> None:
             "line 6: butler.schedule.wake.cron: ",
         ),
         (
+            _HEAD + '[butler.schedule]\nwake = { cron = "0 0 30 2 *", prompt = "x" }\n',
+            "line 5: butler.schedule.wake.cron: '0 0 30 2 *' names a day that never comes",
+        ),
+        (
             _HEAD + '[butler.schedule]\nwake = { cron = "0 6 * * *" }\n',
             "line 5: butler.schedule.wake.prompt: is required",
         ),
@@ -193,3 +198,13 @@ def test_a_directory_that_is_none_is_told(tmp_path: Path) -> None:
         roster.find(str(tmp_path))
     with pytest.raises(ConfigurationError, match=r"not a butler: there is no butler\.toml"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize("token", ["mbt_t\u00f6ken", "two words", "one\nline"])
+def test_a_variable_that_holds_no_token_stops_the_start(
+    monkeypatch: pytest.MonkeyPatch, token: str
+) -> None:
+    monkeypatch.setenv("MEMORY_TOKEN", token)
+    with pytest.raises(ConfigurationError, match="MEMORY_TOKEN, which holds no token") as caught:
+        token_of("MEMORY_TOKEN", "butler.memory_server.token_env")
+    assert token not in str(caught.value)

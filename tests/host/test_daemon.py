@@ -13,8 +13,11 @@ import pytest
 
 from host.conftest import Household
 from host.households import make_butler, running, until
+from memory_butler.domain.errors import Unavailable
+from memory_butler.host import commands
 from memory_butler.host.agent import Server
 from memory_butler.host.mcp_client import call_tool
+from memory_butler.surfaces.cli.place import Place
 
 pytestmark = pytest.mark.anyio
 
@@ -40,6 +43,33 @@ def test_a_trigger_of_a_butler_that_does_not_run_says_so(household: Household) -
     folder = str(household.health_folder)
     told = household.installation.inside("butler", "trigger", folder, "hi", "--port", "1", code=7)
     assert f"`memory-butler butler run {folder}` runs it" in told.err
+
+
+def test_a_trigger_of_a_butler_on_ipv6_asks_there(household: Household, tmp_path: Path) -> None:
+    folder = make_butler(tmp_path, "six", household.memory.url, '[server]\nhost = "::1"\n')
+    told = household.installation.inside(
+        "butler", "trigger", str(folder), "hi", "--port", "1", code=7
+    )
+    assert "http://[::1]:1/mcp cannot be asked: ConnectError" in told.err
+
+
+def test_a_trigger_that_waited_in_vain_is_no_success(
+    household: Household,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    script = 'command = ["sleep", "300"]\n'
+    folder = make_butler(household.installation.folder, "late", household.memory.url, script)
+    with running(household.installation, str(folder)) as late:
+        toml = folder / "butler.toml"
+        toml.write_text(toml.read_text().replace("timeout_seconds = 60", "timeout_seconds = 0.1"))
+        monkeypatch.setattr(commands, "_ASK_SECONDS", 0.1)
+        monkeypatch.setattr(commands, "_CALL_SECONDS", 5.0)
+        with pytest.raises(Unavailable, match=r"the session .* is still running"):
+            commands.trigger(Place(), str(folder), "Take your time", port=int(late.port))
+        assert capsys.readouterr().out == ""
+        commands.trigger(Place(), str(folder), "And this", port=int(late.port), no_wait=True)
+        assert len(capsys.readouterr().out.strip()) == 36
 
 
 def test_a_butler_is_made_by_command(household: Household, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import tempfile
 from pathlib import Path
 from uuid import uuid4
 
@@ -199,3 +200,30 @@ async def test_what_waits_when_the_butler_stops_is_told() -> None:
     await asyncio.wait({running})
     assert (first.status, second.status) == ("failed", "not_run")
     assert second.failure == "the butler was stopped"
+
+
+@pytest.mark.requirement("FAIL-01")
+async def test_an_answer_outlives_a_disk_that_takes_no_episode(tmp_path: Path) -> None:
+    roster.make(tmp_path / "health", "health", "Looks after sleep")
+    spool = Spool(tmp_path / "spool")
+    spool.folder.write_text("no folder: nothing can be written")
+    away = Remembrance(Server(f"http://127.0.0.1:{free_port()}/mcp"), "health", spool, 5)
+    agent = _agent(tmp_path, "print('Session summary: Ana moved to Lisbon.')")
+    spawner = Spawner(read(tmp_path / "health"), agent, away, {}, None)
+    sessions = Sessions(spawner.run, max_waiting=1)
+    session = sessions.submit("Where is Ana?", "mcp")
+    running = asyncio.create_task(sessions.run())
+    await asyncio.wait_for(session.ended.wait(), 30)
+    running.cancel()
+    await asyncio.wait({running})
+    assert (session.status, session.failure) == ("succeeded", None)
+    assert session.answer.strip() == "Session summary: Ana moved to Lisbon."
+    assert not session.remembered
+
+
+async def test_a_session_without_room_for_its_files_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    outcome = await _agent(tmp_path, "print('never')").run(_TASK)
+    assert outcome.failure == "it cannot be started: No such file or directory"

@@ -1,9 +1,11 @@
 """Episodes while memory is away: nothing is lost, nothing is stored twice."""
 
+import asyncio
 import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -11,10 +13,13 @@ import structlog
 
 from conftest import Connection
 from host.households import free_port
+from memory_butler.background import beside
 from memory_butler.config import Settings
 from memory_butler.engine.memory import Memory
 from memory_butler.erasure import spools
+from memory_butler.host import remembrance
 from memory_butler.host.agent import Server
+from memory_butler.host.mcp_client import ToolAnswer, call_tool
 from memory_butler.host.remembrance import Remembrance
 from memory_butler.host.spool import REFUSED, Spool, SpooledEpisode, Waiting
 from memory_butler.vault import keyring
@@ -226,3 +231,83 @@ async def test_an_episode_is_on_the_disk_before_it_has_its_name_and_the_name_bef
     monkeypatch.setattr(Path, "replace", naming)
     Spool(tmp_path / "spool").put(_episode("First"))
     assert happened == ["file, whole: True", "named", "folder"]
+
+
+async def test_an_episode_that_the_disk_does_not_take_is_sent_all_the_same(
+    tmp_path: Path, memory: Memory, admin: Connection
+) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.folder.write_text("no folder: nothing can be written")
+    async with serving(memory, Settings()) as served:
+        found = Remembrance(Server(f"{served.url}/mcp"), "health", spool, 5)
+        assert await found.remember(_episode("First"))
+        away = found.server
+        found.server = Server(f"http://127.0.0.1:{free_port()}/mcp")
+        assert not await found.remember(_episode("Second"))
+        found.server = away
+        assert await found.send()
+        assert await found.send()
+    stored = await admin.fetch("SELECT content FROM episodes ORDER BY created_at")
+    assert [row["content"] for row in stored] == ["First", "Second"]
+
+
+async def test_what_waited_in_memory_goes_to_the_disk_when_it_can(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.folder.write_text("no folder: nothing can be written")
+    away = Remembrance(Server(f"http://127.0.0.1:{free_port()}/mcp"), "health", spool, 5)
+    assert not await away.remember(_episode("Kept"))
+    spool.folder.unlink()
+    assert not await away.send()
+    assert _contents(spool.waiting()) == ["Kept"]
+
+
+async def test_one_file_that_cannot_be_read_holds_up_no_other(
+    tmp_path: Path, memory: Memory, admin: Connection
+) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.put(_episode("Fine"))
+    (spool.folder / "0-folder.json").mkdir()  # root, too, cannot read it
+    (spool.folder / "0-gone.json").symlink_to(tmp_path / "nowhere")  # an erasure was faster
+    async with serving(memory, Settings()) as served:
+        assert not await Remembrance(Server(f"{served.url}/mcp"), "health", spool, 5).send()
+    assert await admin.fetchval("SELECT content FROM episodes") == "Fine"
+
+
+async def test_sending_goes_on_after_the_spool_could_not_be_read(
+    tmp_path: Path, memory: Memory, admin: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remembrance, "_RETRY_SECONDS", 0.05)
+    spool = Spool(tmp_path / "spool")
+    spool.put(_episode("Kept"))
+    listed, broken = Spool.waiting, iter([True])
+
+    def waiting(self: Spool) -> Waiting:
+        if next(broken, False):
+            raise OSError(5, "Input/output error")
+        return listed(self)
+
+    monkeypatch.setattr(Spool, "waiting", waiting)
+    async with serving(memory, Settings()) as served:
+        found = Remembrance(Server(f"{served.url}/mcp"), "health", spool, 5)
+        async with beside(found.keep_sending(), "sending"), asyncio.timeout(20):
+            while spool.folder.exists() and any(spool.folder.iterdir()):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+    assert await admin.fetchval("SELECT content FROM episodes") == "Kept"
+
+
+async def test_what_is_erased_while_others_are_sent_is_not_sent(
+    tmp_path: Path, memory: Memory, admin: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.put(_episode("First"))
+    erased = _episode("Erased", "2026-03-01T12:00:00+00:00")
+    spool.put(erased)
+
+    async def erasing(*given: Any, **bound: Any) -> ToolAnswer:
+        spools.erase(spool.folder, spools.Wanted(frozenset({erased.episode_id})))
+        return await call_tool(*given, **bound)
+
+    monkeypatch.setattr(remembrance, "call_tool", erasing)
+    async with serving(memory, Settings()) as served:
+        assert await Remembrance(Server(f"{served.url}/mcp"), "health", spool, 5).send()
+    assert [row[0] for row in await admin.fetch("SELECT content FROM episodes")] == ["First"]

@@ -187,3 +187,14 @@ async def test_an_event_that_memory_refuses_keeps_out_nothing_else(
     assert not caplog.text
     rows = await admin.fetch("SELECT content FROM episodes")
     assert [row["content"] for row in rows] == ["Ana keeps bees"]
+
+
+async def test_half_a_character_keeps_out_nothing_else(
+    service: MemoryService, admin: Connection
+) -> None:
+    """As where a program cut a text off within an emoji."""
+    await service.add_session_to_memory(
+        session(event("user", "Ana keeps bees \ud83d"), event("concierge", "Noted"))
+    )
+    rows = await admin.fetch("SELECT content FROM episodes ORDER BY created_at, speaker DESC")
+    assert [row["content"] for row in rows] == ["Ana keeps bees \ufffd", "Noted"]

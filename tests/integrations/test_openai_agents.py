@@ -295,3 +295,21 @@ async def test_processes_that_share_a_session_lose_and_mix_nothing(
     for name in "abc":
         turns = [int(batch.split()[1]) for batch, n in batches if batch.startswith(name)]
         assert turns == sorted(turns)
+
+
+async def test_half_a_character_keeps_out_nothing_else(
+    served: Served, client: MemoryClient, admin: Connection
+) -> None:
+    """As where a program cut a text off within an emoji."""
+    async with MemoryClient.connect(served.url) as over_http:
+        for name, memory in (("ana", client), ("ben", over_http)):
+            session = MemorySession(name, memory, butler="concierge")
+            await session.add_items(said(f"{name} keeps bees \ud83d", "Noted"))
+            assert texts(await session.get_items()) == [f"{name} keeps bees \ud83d", "Noted"]
+    rows = await admin.fetch("SELECT content FROM episodes")
+    assert sorted(row["content"] for row in rows) == [
+        "Noted",
+        "Noted",
+        "ana keeps bees \ufffd",
+        "ben keeps bees \ufffd",
+    ]

@@ -538,6 +538,32 @@ def test_failed_start_shows_the_log(made: Path) -> None:
         embedded.acquire(made, settings={"no_such_setting": "1"})
 
 
+def test_what_is_logged_is_kept_for_a_week_also_where_no_server_runs_past_midnight(
+    made: Path,
+) -> None:
+    log = place_of(made) / "log"
+    for path in log.iterdir():
+        path.unlink()
+    week_ago = time.time() - 7 * 86_400
+    today = log / time.strftime("server-%a.log", time.gmtime())
+    others = [
+        log / f"server-{day}.log" for day in ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+    ]
+    for path in others:
+        path.write_text("of last week\n")
+        path.chmod(0o600)
+        shutil.chown(path, log.stat().st_uid, log.stat().st_gid)
+        os.utime(path, (week_ago, week_ago))
+    yesterday = log / time.strftime("server-%a.log", time.gmtime(time.time() - 86_400))
+    os.utime(yesterday)
+    embedded.acquire(made).release()
+    assert "of last week" not in today.read_text()
+    assert "ready to accept connections" in today.read_text()
+    assert yesterday.read_text() == "of last week\n"
+    embedded.acquire(made).release()
+    assert today.read_text().count("ready to accept connections") == 2
+
+
 def test_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded_cluster, "_MIN_FREE_BYTES", 2**60)
     with pytest.raises(Unavailable, match="is full"):

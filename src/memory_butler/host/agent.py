@@ -118,28 +118,31 @@ class Agent:
             ConfigurationError: the program is not installed.
         """
         program = self.program()
+        try:
+            ended = await self._ended(program, task)
+        except TimeoutError:
+            return Outcome(failure=f"it was ended after {self.timeout_seconds:g} seconds")
+        except OutputBoundPassed:
+            return Outcome(failure=f"it wrote more than {self.max_output_bytes} bytes")
+        except OSError as error:
+            return Outcome(failure=f"it cannot be started: {error.strerror}")
+        return self._outcome(ended, task)
+
+    async def _ended(self, program: str, task: Task) -> bounded_process.Ended:
         with tempfile.TemporaryDirectory(
             prefix="memory-butler-session-", ignore_cleanup_errors=True
         ) as created:
             private = Path(created)  # 0700, as every folder of tempfile
             work = private / "work"
             work.mkdir()
-            try:
-                ended = await bounded_process.run(
-                    [program, *self._arguments(task, private)],
-                    stdin=task.prompt.encode("utf-8", "replace"),
-                    environment=self._environment(private),
-                    folder=work,
-                    timeout_seconds=self.timeout_seconds,
-                    max_output_bytes=self.max_output_bytes,
-                )
-            except TimeoutError:
-                return Outcome(failure=f"it was ended after {self.timeout_seconds:g} seconds")
-            except OutputBoundPassed:
-                return Outcome(failure=f"it wrote more than {self.max_output_bytes} bytes")
-            except OSError as error:
-                return Outcome(failure=f"it cannot be started: {error.strerror}")
-        return self._outcome(ended, task)
+            return await bounded_process.run(
+                [program, *self._arguments(task, private)],
+                stdin=task.prompt.encode("utf-8", "replace"),
+                environment=self._environment(private),
+                folder=work,
+                timeout_seconds=self.timeout_seconds,
+                max_output_bytes=self.max_output_bytes,
+            )
 
     def _arguments(self, task: Task, private: Path) -> list[str]:
         config = {"mcpServers": {name: one.entry() for name, one in task.servers.items()}}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from croniter import croniter
+from croniter import CroniterBadDateError, croniter
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from memory_butler import butler_toml
@@ -44,6 +44,11 @@ class Entry(_Table):
     def _is_cron(cls, given: str) -> str:
         if not croniter.is_valid(given):
             raise ValueError(f"{given!r} is not a cron expression")
+        try:
+            for moment in (croniter(given).get_prev, croniter(given).get_next):
+                moment()
+        except CroniterBadDateError:
+            raise ValueError(f"{given!r} names a day that never comes") from None
         return given
 
 

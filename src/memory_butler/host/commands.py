@@ -115,6 +115,11 @@ def trigger(
         print(session["session_id"])
     if session["status"] in ("failed", "not_run"):
         raise Conflict(f"the session failed: {session['failure']}")
+    if session["status"] != "succeeded" and not no_wait:
+        raise Unavailable(
+            f"the session {session['session_id']} is still {session['status']}: the butler's tool "
+            "`session` tells how it ends"
+        )
 
 
 async def _trigger(butler: "Butler", prompt: str, *, wait: bool) -> dict[str, Any]:
@@ -123,7 +128,7 @@ async def _trigger(butler: "Butler", prompt: str, *, wait: bool) -> dict[str, An
     from memory_butler.host.mcp_client import call_tool
 
     host = butler.settings.host if butler.settings.host not in ("0.0.0.0", "::") else "127.0.0.1"  # noqa: S104
-    url = f"http://{host}:{butler.settings.port}/mcp"
+    url = f"http://{f'[{host}]' if ':' in host else host}:{butler.settings.port}/mcp"
     server = Server(url, token_of(butler.table.own_token_env, "butler.own_token_env"))
     asked = {"prompt": prompt, "wait_seconds": _ASK_SECONDS if wait else 0}
     try:

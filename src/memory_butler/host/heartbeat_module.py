@@ -124,11 +124,13 @@ def token_of(variable: str | None, key: str) -> str | None:
     """The token in a variable of the environment.
 
     Raises:
-        ConfigurationError: the variable is named and not set.
+        ConfigurationError: the variable is named and not set, or holds what is no token.
     """
     if variable is None:
         return None
     token = os.environ.get(variable, "").strip()
     if not token:
         raise ConfigurationError(f"{key} names the variable {variable}, which is not set")
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise ConfigurationError(f"{key} names the variable {variable}, which holds no token")
     return token

@@ -7,14 +7,13 @@ episode is lost, and no session waits, because a key is away.
 """
 
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from memory_butler.domain.errors import ConfigurationError, InvalidInput
-from memory_butler.files import keep_names
+from memory_butler.files import replaced
 from memory_butler.logs import get_logger
 from memory_butler.vault.keyring import HeldKeys, Keyring
 from memory_butler.vault.sealed import seal, unseal
@@ -47,8 +46,8 @@ class SpooledEpisode:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What waits in a spool, the oldest first. `whole`: False, if some of it needs a key that is
-    away."""
+    """What waits in a spool, the oldest first. `whole`: False, if some of it, or its key, is
+    out of reach."""
 
     episodes: list[tuple[Path, SpooledEpisode]]
     whole: bool = True
@@ -69,6 +68,9 @@ class Spool:
         """Keep an episode; it is on disk when this returns.
 
         Where the key could not be fetched yet, it is kept unencrypted.
+
+        Raises:
+            OSError: the disk does not take it; nothing of it is left there.
         """
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Named by time first, so that they are sent in the order in which they happened.
@@ -81,18 +83,11 @@ class Spool:
             name = f"{moment}-{episode.session_id}-{episode.episode_id}{_SEALED}"
         elif self.keys is not None:
             log.warning("an episode is kept unencrypted: its key is away", file=name)
-        path = self.folder / name
-        unfinished = path.with_suffix(".tmp")
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(descriptor, "wb") as file:
+        with replaced(self.folder / name) as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-        keep_names(self.folder)
 
     def waiting(self) -> Waiting:
-        """What waits. A file that cannot be read is set aside, one whose key is away stays."""
+        """What waits. A torn file is set aside; one that is out of reach, or its key, stays."""
         away = not self._fetch_key()
         if not self.folder.is_dir():
             return Waiting([])
@@ -108,6 +103,13 @@ class Spool:
             except ConfigurationError as error:
                 log.error("a spooled episode waits for its key", file=str(path), reason=str(error))
                 away, whole = True, False
+            except FileNotFoundError:
+                continue  # an erasure was faster
+            except OSError as error:
+                log.error(
+                    "a spooled episode is out of reach", file=str(path), reason=error.strerror
+                )
+                whole = False
             except (ValueError, TypeError, InvalidInput) as error:
                 log.error("a spooled episode cannot be read", file=str(path), reason=str(error))
                 self.refuse(path)

@@ -14,6 +14,7 @@ from agents.memory import SessionSettings
 
 from memory_butler.client import MemoryClient
 from memory_butler.domain.errors import InvalidInput, Unavailable
+from memory_butler.domain.text import storable
 from memory_butler.engine.items import MAX_ITEMS
 
 # The first label of everything that sessions keep.
@@ -139,4 +140,4 @@ def _said(item: Mapping[str, Any]) -> str:
     if not isinstance(content, str):
         parts = (part.get("text") or part.get("refusal") or "" for part in content or ())
         content = "\n".join(parts)
-    return content.replace("\0", "").strip()
+    return storable(content).strip()

@@ -57,6 +57,7 @@ _RELEASE_LOCK_SECONDS = 60.0
 _LOCK_POLL_SECONDS = 0.02
 _RETRY_SECONDS = 0.2
 _TAIL_BYTES = 2000
+_LOGS_SECONDS = 6 * 86_400.0  # with today's, the seven files of `embedded_settings`
 # Backends of a killed postmaster notice within moments; until then a new one may not start.
 _TRANSIENT = ("pre-existing shared memory block", "lock file")
 
@@ -320,6 +321,7 @@ def _start(launch: _Launch, deadline: float) -> str:
     clusters.check_version(cluster)  # of one that runs already nobody needs to ask
     before = cluster.log_dir / "start.log"  # what is said before the log collector runs
     before.unlink(missing_ok=True)
+    _remove_old_logs(cluster)
     socket_dir = str(cluster.socket_dir).replace('"', '""')
     options = {
         **launch.options,
@@ -349,6 +351,15 @@ def _start(launch: _Launch, deadline: float) -> str:
         raise_if_full(tail, cluster.place)
         return f"{problem}\nThe end of its log:\n{tail}"
     return ""
+
+
+def _remove_old_logs(cluster: Cluster) -> None:
+    """Remove what was logged a week ago: the collector empties a file at midnight only, and adds to
+    one that a server finds when it starts."""
+    for path in cluster.log_dir.glob("server-*.log"):
+        with suppress(OSError):
+            if time.time() - path.lstat().st_mtime > _LOGS_SECONDS:
+                path.unlink()
 
 
 def _log_tail(cluster: Cluster) -> str:

@@ -27,7 +27,8 @@ _FIXED: Mapping[str, str] = {
     "password_encryption": "scram-sha-256",
     "log_destination": "stderr",
     "logging_collector": "on",
-    "log_filename": "server-%a.log",  # seven files, each emptied when its weekday comes again
+    # Seven files, each emptied when its weekday comes again: at midnight, or by the next start.
+    "log_filename": "server-%a.log",
     "log_file_mode": "0600",
     "log_rotation_age": "1d",
     "log_rotation_size": "0",

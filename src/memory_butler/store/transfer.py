@@ -13,7 +13,7 @@ from memory_butler.domain.trust import DEFAULT_TRUST, Trust
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, rows
 from memory_butler.store.schema import quoted
-from memory_butler.store.transaction import UNBOUNDED_SECONDS, Transaction
+from memory_butler.store.transaction import UNBOUNDED_SECONDS, Transaction, unbounded
 
 SQL = load("transfer")
 
@@ -73,8 +73,9 @@ async def tables(tx: Transaction) -> list[Table]:
 
 async def count(tx: Transaction, table: Table) -> int:
     """How many rows the tenant has in it."""
+    await unbounded(tx)
     query = f"SELECT count(*) FROM {quoted(table.name)} WHERE tenant_id = $1"  # noqa: S608
-    total: int = await tx.fetchval(query)
+    total: int = await tx.connection.fetchval(query, tx.tenant, timeout=UNBOUNDED_SECONDS)
     return total
 
 
@@ -109,11 +110,15 @@ async def ids(tx: Transaction, table: Table) -> list[UUID]:
 
 async def dump(tx: Transaction, table: Table, leave_out: Collection[str]) -> AsyncIterator[str]:
     """The tenant's rows as JSON objects, as PostgreSQL writes them: no number loses a digit."""
+    # The first row may come when all are sorted: of a hundred thousand facts that takes seconds.
+    await unbounded(tx)
     order = ", ".join(quoted(column) for column in table.order)
-    rows = f"{quoted(table.name)} t WHERE tenant_id = $1 ORDER BY {order}"
-    query = f"SELECT (to_jsonb(t) - $2::text[])::text FROM {rows}"  # noqa: S608 -- of the catalog
+    rows = f"SELECT * FROM {quoted(table.name)} WHERE tenant_id = $1 ORDER BY {order}"  # noqa: S608
+    query = f"SELECT (to_jsonb(t) - $2::text[])::text FROM ({rows}) t"  # noqa: S608 -- of the catalog
     dropped = [_TENANT, *table.generated, *leave_out]
-    async for row in tx.connection.cursor(query, tx.tenant, dropped, prefetch=_FETCHED):
+    async for row in tx.connection.cursor(
+        query, tx.tenant, dropped, prefetch=_FETCHED, timeout=UNBOUNDED_SECONDS
+    ):
         yield row[0]
 
 
