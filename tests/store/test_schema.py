@@ -40,6 +40,7 @@ _MADE = {
     "mem_041": "ba9cf8da0a510fd9",
     "mem_042": "0a3f0dc6469e9a54",
     "mem_043": "3ea9971ef0f46ffc",
+    "mem_044": "059e07206c6b36df",
 }
 
 TIMESTAMP = "timestamp with time zone"

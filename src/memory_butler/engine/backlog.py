@@ -30,7 +30,7 @@ async def backlog(memory: Memory) -> Backlog:
         Unavailable: the database is away.
     """
     now = memory.clock()
-    tenants = await jobs.tenants_with_work(memory.pool, "cleanup", now)
+    tenants = await jobs.tenants_with_work(memory.pool, "episodes", now)
     counted = tenants[:MAX_TENANTS]
     pending = failed = dead_letter = 0
     oldest = 0.0

@@ -210,7 +210,7 @@ async def _unread(dsn: str, known: Lives) -> list[Finding]:
     expiring = 0
     failing: list[tuple[datetime, str, str]] = []
     async with await open_pool(dsn, max_size=1) as pool:
-        tenants = await jobs.tenants_with_work(pool, "cleanup", now, most=_MAX_TENANTS)
+        tenants = await jobs.tenants_with_work(pool, "episodes", now, most=_MAX_TENANTS)
         among = f", of the first {_MAX_TENANTS} tenants" if len(tenants) == _MAX_TENANTS else ""
         for tenant in tenants:
             async with transaction(pool, tenant) as tx:

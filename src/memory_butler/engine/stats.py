@@ -55,6 +55,6 @@ async def is_begun(memory: Memory, tenant: str) -> bool:
 async def tenants_with_memories(memory: Memory, most: int) -> list[str]:
     """The first tenants that have memories, in the order of their names: for the operator alone."""
     found: set[str] = set()
-    for kind in ("cleanup", "decay"):
+    for kind in ("episodes", "decay"):
         found.update(await jobs.tenants_with_work(memory.pool, kind, memory.clock(), most=most))
     return sorted(found)[:most]

@@ -13,7 +13,7 @@ from memory_butler.store.transaction import untenanted
 
 SQL = load("jobs")
 
-Work = Literal["consolidation", "decay", "cleanup"]
+Work = Literal["consolidation", "decay", "cleanup", "episodes"]
 
 
 async def begin(pool: asyncpg.Pool, job: str, tick: datetime, now: datetime) -> bool:
@@ -93,6 +93,7 @@ async def tenants_with_work(
 ) -> list[str]:
     """The tenants that a job has to visit, in the order of their names, up to so many.
 
+    `cleanup` are those with anything that ages: episodes, answers, receipts, items, masked texts.
     Those on a machine of a cluster that is away are left out.
 
     Raises:

@@ -36,7 +36,9 @@ async def test_the_crons_are_configurable(memory: Memory) -> None:
     assert plans["episode_cleanup"].next_run == NOW.replace(hour=4) + timedelta(days=1)
 
 
-@pytest.mark.parametrize("text", ["", "daily", "61 * * * *", "* * * *", "0 */6 * *", "0 25 * * *"])
+@pytest.mark.parametrize(
+    "text", ["", "daily", "0 0 30 2 *", "61 * * * *", "* * * *", "0 */6 * *", "0 25 * * *"]
+)
 def test_what_is_no_cron(text: str) -> None:
     assert not is_cron(text)
 

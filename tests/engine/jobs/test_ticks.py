@@ -12,6 +12,8 @@ from memory_butler.config import EpisodesConfig, MemoryModuleConfig
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import diagnosis
 from memory_butler.engine import memory as engine_memory
+from memory_butler.engine.context import build_context
+from memory_butler.engine.items import Change, put_items
 from memory_butler.engine.jobs import ticks
 from memory_butler.engine.jobs.catalogue import BY_NAME, Job, pause_before
 from memory_butler.engine.jobs.ticks import run_tick
@@ -281,3 +283,24 @@ async def test_runs_are_kept_for_ninety_days(
     clock.advance(seconds=1)
     await run_tick(memory, CLEANUP, clock.now)
     assert first not in [run["scheduled_for"] for run in await job_runs(admin)]
+
+
+async def test_a_cleanup_visits_tenants_that_have_no_episodes(
+    memory: Memory,
+    principal: Principal,
+    other_tenant: Principal,
+    admin: Connection,
+    clock: Clock,
+) -> None:
+    """What was handed out is kept for 30 days, whoever stores facts and items alone."""
+    await store_fact(memory, other_tenant, "user", "drink", "tea", permanence="permanent")
+    await build_context(memory, other_tenant, "What do I drink?", "general")
+    await put_items(memory, principal, [Change(["notes"], "a", {"text": "tea"}, ttl_minutes=1)])
+    assert await admin.fetchval("SELECT count(*) FROM context_receipts") == 1
+    clock.advance(days=31)
+    assert await run_tick(memory, CLEANUP, clock.now)
+    left = "SELECT count(*) FROM {}"
+    assert {
+        table: await admin.fetchval(left.format(table))
+        for table in ("context_receipts", "served", "items")
+    } == {"context_receipts": 0, "served": 0, "items": 0}

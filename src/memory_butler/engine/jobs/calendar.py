@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from croniter import croniter
+from croniter import CroniterBadDateError, croniter
 
 from memory_butler.engine.jobs.catalogue import JOBS
 from memory_butler.engine.memory import Memory
@@ -36,9 +36,14 @@ async def recent(memory: Memory, limit: int) -> list[Row]:
 
 
 def is_cron(expression: str) -> bool:
-    """Whether a text is a cron expression."""
-    valid: bool = croniter.is_valid(expression)
-    return valid
+    """Whether a text is a cron expression that names a moment: "0 0 30 2 *" never comes."""
+    if not croniter.is_valid(expression):
+        return False
+    try:
+        croniter(expression).get_next()
+    except CroniterBadDateError:
+        return False
+    return True
 
 
 def previous(cron: str, now: datetime) -> datetime:

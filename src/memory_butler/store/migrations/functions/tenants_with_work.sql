@@ -11,7 +11,9 @@ DECLARE
         WHEN 'consolidation' THEN jsonb_build_object('episodes', format(
             'consolidation_status = ''pending'' AND (next_consolidation_retry_at IS NULL'
             ' OR next_consolidation_retry_at <= %L)', asked_at))
-        WHEN 'cleanup' THEN jsonb_build_object('episodes', 'true')
+        WHEN 'episodes' THEN jsonb_build_object('episodes', 'true')
+        WHEN 'cleanup' THEN jsonb_build_object('episodes', 'true', 'served', 'true',
+            'context_receipts', 'true', 'items', 'expires_at IS NOT NULL', 'masked_texts', 'true')
         WHEN 'decay' THEN jsonb_build_object('facts', 'validity = ''active''', 'rules', 'true')
     END;
     asked CONSTANT text := 'SELECT DISTINCT tenant_id FROM %s WHERE tenant_id > %L AND %s ORDER BY 1 LIMIT %L';
