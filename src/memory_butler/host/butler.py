@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from croniter import croniter
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from memory_butler import butler_toml
@@ -42,7 +41,9 @@ class Entry(_Table):
     @field_validator("cron")
     @classmethod
     def _is_cron(cls, given: str) -> str:
-        if not croniter.is_valid(given):
+        from memory_butler.engine.jobs.calendar import is_cron  # loads more than a look needs
+
+        if not is_cron(given):
             raise ValueError(f"{given!r} is not a cron expression")
         return given
 

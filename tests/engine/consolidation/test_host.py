@@ -141,7 +141,9 @@ async def test_an_answer_about_what_was_forgotten_meanwhile_is_refused(
     assert begun is not None
     await forget_memory(memory, principal, "episode", unwanted)
     answer = json.dumps({"new_facts": [], "confirmations": []})
-    with pytest.raises(Conflict, match=r"was forgotten while .* read it.* consolidation_begin"):
+    with pytest.raises(
+        Conflict, match=r"was forgotten, or expired, while .* read it.* consolidation_begin"
+    ):
         await submit(memory, principal, begun.run_id, answer)
     with pytest.raises(NotFound):
         await submit(memory, principal, begun.run_id, answer)

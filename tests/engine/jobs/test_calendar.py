@@ -36,9 +36,12 @@ async def test_the_crons_are_configurable(memory: Memory) -> None:
     assert plans["episode_cleanup"].next_run == NOW.replace(hour=4) + timedelta(days=1)
 
 
-@pytest.mark.parametrize("text", ["", "daily", "61 * * * *", "* * * *", "0 */6 * *", "0 25 * * *"])
+@pytest.mark.parametrize(
+    "text", ["", "daily", "61 * * * *", "* * * *", "0 */6 * *", "0 25 * * *", "0 0 31 4 *"]
+)
 def test_what_is_no_cron(text: str) -> None:
     assert not is_cron(text)
+    assert is_cron("0 0 29 2 *")
 
 
 def test_the_tick_that_is_due_is_the_same_a_little_before_and_long_after() -> None:

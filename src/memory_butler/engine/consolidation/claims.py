@@ -173,8 +173,8 @@ async def require_held(
         )
     if gone := await consolidation.expired(tx, episodes, memory.clock()):
         raise EpisodeForgotten(
-            f"episode {gone[0]} was forgotten while run {run_id} read it: nothing was written, and "
-            "the others wait again"
+            f"episode {gone[0]} was forgotten, or expired, while run {run_id} read it: nothing was "
+            "written, and the others wait again"
         )
     return held
 

@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
-from croniter import croniter
+from croniter import CroniterBadDateError, croniter
 
 from memory_butler.engine.jobs.catalogue import JOBS
 from memory_butler.engine.memory import Memory
 from memory_butler.store import jobs
 from memory_butler.store.rows import Row
+
+_ANY: Final = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,14 @@ async def recent(memory: Memory, limit: int) -> list[Row]:
 
 
 def is_cron(expression: str) -> bool:
-    """Whether a text is a cron expression."""
-    valid: bool = croniter.is_valid(expression)
-    return valid
+    """Whether a text is a cron expression that comes to pass: the 31st of April does not."""
+    if not croniter.is_valid(expression):
+        return False
+    try:
+        following(expression, _ANY)
+    except CroniterBadDateError:
+        return False
+    return True
 
 
 def previous(cron: str, now: datetime) -> datetime:
