@@ -1,22 +1,27 @@
 """Facts that repeat or contradict each other: found when the newer is stored, settled by choice."""
 
+import asyncio
 import time
 from collections import Counter
 from dataclasses import replace
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
 
 from conftest import Clock, Connection
+from engine.consolidation.scenes import answer, consolidate, tell
 from engine.store_views import event_types, row
-from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
+from memory_butler.domain.errors import Conflict, IntegrityViolation, InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.conflicts import Choice, OpenConflict, list_conflicts, settle
 from memory_butler.engine.curate import restore_memory
 from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.entities import create_entity
+from memory_butler.engine.lifecycle import sweep
 from memory_butler.engine.linking import create_link, get_links
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import keep, store_episode, store_fact
 from memory_butler.engine.writing import Written, new_fact
 
@@ -195,3 +200,80 @@ async def test_long_texts_hold_nobody_up(memory: Memory, principal: Principal) -
     await seconds(1_000)
     shorter = await seconds(30_000)
     assert await seconds(60_000) < 4 * shorter
+
+
+async def _beside(memory: Memory, principal: Principal, clock: Clock) -> tuple[UUID, UUID]:
+    """What the user said, and what a tool says of the same, which waits."""
+    held, _ = await store_fact(
+        memory, principal, "user", "city", "lives in Porto", trust="user_said"
+    )
+    clock.advance(days=1)
+    says = ("user", "city", "lives in Oslo")
+    waits, _ = await store_fact(
+        memory, principal, *says, permanence="volatile", trust="tool_output"
+    )
+    return held, waits
+
+
+async def test_what_waited_and_is_kept_is_as_good_as_accepted(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    held, waits = await _beside(memory, principal, clock)
+    clock.advance(days=150)
+    await settle(memory, principal, held, waits, "keep_later")
+    kept = await row(admin, "facts", waits)
+    assert (kept["validity"], kept["supersedes_id"]) == ("active", held)
+    assert (kept["confidence"], kept["last_confirmed_at"]) == (1.0, clock.now)
+    (hit,) = await recall(memory, principal, "Where does the user live?")
+    assert hit.row["id"] == waits
+    clock.advance(days=1)
+    await sweep.run(memory, principal)
+    assert (await row(admin, "facts", waits))["validity"] == "active"
+
+
+async def test_what_waited_takes_the_place_of_what_holds_its_key_too(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    """A model may put a statement in place of one fact, under the key of another."""
+    named, _ = await store_fact(memory, principal, "user", "home", "lives in Porto")
+    clock.advance(days=1)
+    rival, _ = await store_fact(memory, principal, "user", "city", "works in Lisbon")
+    clock.advance(days=1)
+    await tell(memory, principal, "Bananas and oranges")
+    said = {"target_id": "F2", "subject": "user", "predicate": "city", "content": "lives in Oslo"}
+    await consolidate(memory, principal, answer(updated_facts=[said]))
+    (pair,) = [one for one in await _open(memory, principal) if one.later["validity"] == "waiting"]
+    assert pair.earlier["id"] == named
+    clock.advance(days=1)
+    await settle(memory, principal, named, pair.later["id"], "keep_later")
+    found = {one["id"]: one["validity"] for one in await admin.fetch("SELECT * FROM facts")}
+    assert found == {named: "superseded", rival: "superseded", pair.later["id"]: "active"}
+
+
+async def test_settling_and_storing_at_once_leave_one_active_fact(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    for place in range(5):
+        who = replace(principal, tenant=f"tenant{place}")
+        held, waits = await _beside(memory, who, clock)
+        clock.advance(days=1)
+        ended = await asyncio.gather(
+            settle(memory, who, held, waits, "keep_later"),
+            *(store_fact(memory, who, "user", "city", f"lives in Bern {n}") for n in range(3)),
+            return_exceptions=True,
+        )
+        assert not [one for one in ended if isinstance(one, IntegrityViolation)]
+        active = "SELECT count(*) FROM facts WHERE validity = 'active' AND tenant_id = $1"
+        assert await admin.fetchval(active, who.tenant) == 1
+
+
+async def test_nobody_is_asked_about_what_is_over(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    tomorrow = clock.now + timedelta(days=1)
+    await store_fact(memory, principal, "user", "hand", "is left-handed", valid_until=tomorrow)
+    clock.advance(hours=1)
+    await store_fact(memory, principal, "user", "handedness", "is right-handed")
+    assert len(await _open(memory, principal)) == 1
+    clock.advance(days=1)
+    assert await _open(memory, principal) == []

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,10 +11,14 @@ import pytest
 
 from conftest import NOW, Clock, Connection
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
+from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.curate import confirm_memory, forget_memory, get_memory, restore_memory
+from memory_butler.engine.edits import move_rule, why_inactive
+from memory_butler.engine.lifecycle import sweep
 from memory_butler.engine.memory import Memory, utc_now
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.engine.undo import undo_change
 
 from .store_views import count, event_types, row, states
 
@@ -264,3 +269,60 @@ async def test_an_episode_that_has_not_expired_is_not_restored(
     id = await store_episode(memory, principal, "we had tea", "general")
     with pytest.raises(Conflict, match="nothing to restore"):
         await restore_memory(memory, principal, "episode", id)
+
+
+@pytest.mark.parametrize("kind", ["fact", "rule"])
+async def test_what_is_restored_outlives_the_next_sweep(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock, kind: str
+) -> None:
+    """What decayed while it was forgotten, or was forgotten because it had, is wanted back."""
+    if kind == "fact":
+        id, _ = await store_fact(memory, principal, "user", "mood", "sad", permanence="volatile")
+        clock.advance(days=1)
+        await forget_memory(memory, principal, kind, id)
+    else:
+        id = await store_rule(memory, principal, "offer tea")
+        clock.advance(days=300)
+        await sweep.run(memory, principal)
+        assert (await row(admin, "rules", id))["metadata"] == {"forgotten": True, "swept": True}
+    clock.advance(days=300)
+    await restore_memory(memory, principal, kind, id)
+    restored = await row(admin, f"{kind}s", id)
+    assert restored["last_confirmed_at"] == clock.now
+    assert (await event_types(admin)).count("memory_confirmed") == 1
+    clock.advance(days=1)
+    await sweep.run(memory, principal)
+    assert await row(admin, f"{kind}s", id) == restored
+    event = await admin.fetchval(
+        "SELECT id FROM memory_events WHERE event_type = 'memory_restored'"
+    )
+    await undo_change(memory, principal, event_id=event)
+    assert (await row(admin, f"{kind}s", id))["last_confirmed_at"] == NOW
+
+
+async def test_what_is_restored_soon_keeps_its_age(
+    memory: Memory, principal: Principal, stored: dict[str, UUID], admin: Connection, clock: Clock
+) -> None:
+    for kind in ("fact", "rule"):
+        await forget_memory(memory, principal, kind, stored[kind])
+        clock.advance(days=1)
+        await restore_memory(memory, principal, kind, stored[kind])
+        assert (await row(admin, f"{kind}s", stored[kind]))["last_confirmed_at"] == NOW
+
+
+async def test_confirming_what_is_over_or_switched_off_says_so(
+    memory: Memory, principal: Principal, stored: dict[str, UUID], clock: Clock
+) -> None:
+    async def told(kind: MemoryType, id: UUID) -> str | None:
+        row = await confirm_memory(memory, principal, kind, id)
+        return (await why_inactive(memory, principal, kind, row))[0]
+
+    until = clock.now + timedelta(days=1)
+    away, _ = await store_fact(memory, principal, "user", "away", "in Porto", valid_until=until)
+    assert await told("fact", away) is None
+    clock.advance(days=1)
+    said = f"fact {away} ended at 2026-03-02 12:00 UTC; give it a later valid_until if it holds on"
+    assert await told("fact", away) == said
+    assert await told("rule", stored["rule"]) is None
+    await move_rule(memory, principal, stored["rule"], "disable")
+    assert await told("rule", stored["rule"]) == f"rule {stored['rule']} is switched off"

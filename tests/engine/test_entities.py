@@ -9,6 +9,7 @@ import pytest
 from conftest import NOW, Clock, Connection
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.entities import list_entities
 from memory_butler.engine.entities import (
     create_entity,
     get_entity,
@@ -18,6 +19,7 @@ from memory_butler.engine.entities import (
 )
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
+from memory_butler.store.listing import Part
 
 from .store_views import count, event_types, row, states
 
@@ -410,3 +412,15 @@ async def test_only_a_merge_makes_a_tombstone(memory: Memory, principal: Princip
     entity = await create_entity(memory, principal, "Ann", "person")
     with pytest.raises(InvalidInput, match="merged_into"):
         await update_entity(memory, principal, entity["id"], metadata={"merged_into": "x"})
+
+
+async def test_a_name_is_found_by_its_beginning_in_every_script(
+    memory: Memory, principal: Principal
+) -> None:
+    for name in ("İstanbul Üniversitesi", "ΟΔΟΣ ΑΘΗΝΑΣ"):
+        await create_entity(memory, principal, name, "place")
+        assert await _names(memory, principal, name[:4]) == [name]
+        found = await list_entities(
+            memory, principal, Part(10), entity_type=None, merged=None, q=name[:4]
+        )
+        assert [row["canonical_name"] for row in found.rows] == [name]

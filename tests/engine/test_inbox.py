@@ -1,11 +1,13 @@
 """What waits for a decision: every kind once, the worthiest first."""
 
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
 
 from conftest import Clock, Connection
 from dashboard.dead_letter import bury
+from memory_butler.domain.errors import Conflict
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import TrustName
 from memory_butler.engine.browse.inbox import inbox
@@ -137,3 +139,23 @@ async def test_what_waits_outlives_a_later_word_that_is_trusted_less(
     clock.advance(minutes=1)
     await store_fact(memory, principal, "car", "colour", "The car is red", trust="untrusted_web")
     assert (await inbox(memory, principal, 50)).waiting == {"waiting": 1}
+
+
+async def test_nobody_decides_about_what_is_over(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    """Half a year after an appointment it fades; whether it holds is no question then."""
+    over = clock.now + timedelta(days=1)
+    fades, _ = await store_fact(
+        memory, principal, "car", "service", "Service on 2 March at 10:00", valid_until=over
+    )
+    doubted, _ = await store_fact(
+        memory, principal, "car", "loan", "Lent to Ida until 2 March", valid_until=over
+    )
+    await admin.execute("UPDATE facts SET validity = 'waiting' WHERE id = $1", doubted)
+    await admin.execute("UPDATE facts SET metadata = $2 WHERE id = $1", fades, {"status": "fading"})
+    assert (await inbox(memory, principal, 10)).waiting == {"waiting": 1, "fading": 1}
+    clock.advance(days=1)
+    assert (await inbox(memory, principal, 10)).waiting == {}
+    with pytest.raises(Conflict, match=r"held until 2026-03-02 12:00 UTC, which is over"):
+        await accept_fact(memory, principal, doubted)

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,10 +10,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from conftest import NOW, Clock, Connection
+from conftest import NOW, Clock, Connection, Database
 from memory_butler.config import EpisodesConfig, MemoryModuleConfig
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.domain.facts import FactKey
+from memory_butler.domain.facts import FactKey, key_of
 from memory_butler.domain.permanence import DECAY_RATES
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.text import MASK
@@ -20,7 +21,10 @@ from memory_butler.engine.entities import create_entity, merge_entities
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.engine.unmasking import unmask
+from memory_butler.inference.batching import BatchingEmbedder
 from memory_butler.operations.episodes import STORE_EPISODE, StoredEpisode, StoreEpisodeInput
+from memory_butler.store import embeddings, schema
+from memory_butler.store.transaction import connected, open_pool
 
 from .store_views import count, event_types, row, states
 
@@ -209,6 +213,63 @@ async def test_a_new_fact_of_the_key_supersedes_the_old_one(
     assert (before["known_from"], before["known_until"]) == (NOW, clock.now)
     assert before["state"]["validity"] == "active"
     assert await event_types(admin) == ["fact_created", "fact_created", "fact_superseded"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "again"),
+    [
+        ("İstanbul", "istanbul"),
+        ("ΟΔΟΣ", "οδοσ"),
+        ("STRASSE", "strasse"),
+        ("Ǆ", "ǆ"),
+        ("Ärzte", "ärzte"),
+    ],
+)
+async def test_a_fact_is_superseded_in_every_script(
+    memory: Memory, principal: Principal, clock: Clock, subject: str, again: str
+) -> None:
+    last, _ = await store_fact(memory, principal, subject, "Größe", "big")
+    for spelt in (subject, again):
+        clock.advance(days=1)
+        new, superseded = await store_fact(memory, principal, spelt, "GRÖßE", "small")
+        assert superseded == last
+        last = new
+
+
+async def test_the_database_and_the_program_agree_on_what_one_key_is(admin: Connection) -> None:
+    """Locks go by the one and rows by the other; letters that are newer than either stay as is."""
+    letters = [one for one in map(chr, range(1, sys.maxunicode + 1)) if one.lower() != one]
+    found = await admin.fetch(
+        "SELECT letter, key_of(letter) AS key FROM unnest($1::text[]) letter", letters
+    )
+    assert len(found) > 1_400
+    assert {row["letter"]: row["key"] for row in found} == {one: key_of(one) for one in letters}
+
+
+async def test_a_fact_is_superseded_whatever_letters_the_database_knows(
+    empty_database: Database, embedder: BatchingEmbedder, principal: Principal, clock: Clock
+) -> None:
+    """One of somebody else's may know no letters but those of ASCII: "Ä" and "ä" are two there."""
+    name = empty_database.name
+    async with connected(empty_database.admin_dsn.replace(name, "postgres")) as server:
+        await server.execute(f"DROP DATABASE {name}")
+        await server.execute(
+            f"CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0"
+            " LOCALE_PROVIDER libc LOCALE 'C'"
+        )
+    pool = await open_pool(await schema.prepare(empty_database.admin_dsn))
+    try:
+        engine = embedder.engine
+        version_id = await embeddings.register(
+            pool, engine.model_name, engine.model_version, engine.dimensions, clock.now
+        )
+        memory = Memory(pool, embedder, version_id, MemoryModuleConfig(), clock)
+        first, _ = await store_fact(memory, principal, "Ärzte", "Öffnungszeit", "8 bis 12 Uhr")
+        clock.advance(days=1)
+        _, superseded = await store_fact(memory, principal, "Ärzte", "Öffnungszeit", "9 bis 12 Uhr")
+        assert superseded == first
+    finally:
+        await pool.close()
 
 
 @pytest.mark.requirement("STO-06", "LIFE-04", "FACT-29", "SCP-01")

@@ -9,6 +9,7 @@ from typing import Final, Literal, get_args
 from uuid import UUID
 
 from memory_butler.domain.choices import choose
+from memory_butler.domain.text import lowered
 
 EntityType = Literal["person", "organization", "place", "other"]
 ENTITY_TYPES: Final[tuple[EntityType, ...]] = get_args(EntityType)
@@ -87,7 +88,7 @@ def spellings(text: str) -> tuple[str, ...]:
     for start in range(len(words)):
         for end in range(start + 1, min(start + NAME_WORDS, len(words)) + 1):
             name = " ".join(words[start:end])
-            found |= dict.fromkeys((name.lower(), name, name.title()))
+            found |= dict.fromkeys((lowered(name), name, name.title()))
     return tuple(found)
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from hashlib import blake2b
 from typing import Any, Final, Literal, Self, get_args
@@ -10,7 +10,7 @@ from uuid import UUID
 
 from memory_butler.domain.elapsed import require_aware
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.domain.text import storable
+from memory_butler.domain.text import lowered, storable
 from memory_butler.domain.transitions import START, Transition
 
 Validity = Literal["active", "superseded", "expired", "retracted", "waiting"]
@@ -64,6 +64,9 @@ class FactKey:
     predicate: str
     subject: str | None
     entity_id: UUID | None
+    # Subject and predicate as they were given: which letters are one, a database knows by its own
+    # locale, and only it can find what it has stored.
+    spelt: tuple[str, str] = field(default=("", ""), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if (self.subject is None) == (self.entity_id is None):
@@ -77,6 +80,7 @@ class FactKey:
             predicate=key_of(storable(predicate)),
             subject=key_of(storable(subject)) if entity_id is None else None,
             entity_id=entity_id,
+            spelt=(storable(subject), storable(predicate)),
         )
 
     @classmethod
@@ -98,7 +102,7 @@ class FactKey:
 
 def key_of(text: str) -> str:
     """A subject or predicate as it is compared: "User", "user" and " user " are one."""
-    return " ".join(text.split()).lower()
+    return lowered(" ".join(text.split()))
 
 
 @dataclass(frozen=True, slots=True)

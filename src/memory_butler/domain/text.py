@@ -48,6 +48,15 @@ def composed(text: str) -> str:
     return _APART.sub(lambda letter: unicodedata.normalize("NFC", letter.group()), text)
 
 
+def lowered(text: str) -> str:
+    """`text` in lower case, letter by letter, as the embedded database has it.
+
+    `str.lower` makes two letters of "İ", and of the last "Σ" of a word another one than of those
+    before it.
+    """
+    return text.lower() if text.isascii() else "".join(one.lower()[0] for one in text)
+
+
 def one_line(text: str) -> str:
     """`storable` text with every run of white space, line ends included, as one space; stripped.
 

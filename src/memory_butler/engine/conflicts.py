@@ -6,15 +6,18 @@ until somebody says which of the two holds.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, Literal, assert_never
 from uuid import UUID
 
 from memory_butler.domain.errors import Conflict, InvalidInput
+from memory_butler.domain.facts import FactKey
 from memory_butler.domain.likeness import COMPARED_FROM, Likeness, Statement, about_one, compare
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust
 from memory_butler.engine import fact_changes, inputs
 from memory_butler.engine.browse.criteria import fact_row
-from memory_butler.engine.curate import require
+from memory_butler.engine.curate import require, require_holding
 from memory_butler.engine.memory import Memory
 from memory_butler.store import conflicts, episodes, events, facts, links, search, versions
 from memory_butler.store.embeddings import Embedded
@@ -132,14 +135,17 @@ def _may_be_one(new: NewFact, row: Row) -> bool:
 async def list_conflicts(
     memory: Memory, principal: Principal, limit: int, offset: int
 ) -> tuple[int, list[OpenConflict]]:
-    """What waits to be settled, the newest first: how many pairs there are, and a part of them."""
+    """What waits to be settled, the newest first: how many pairs there are, and a part of them.
+
+    Of what is over, nothing waits any more.
+    """
+    now = memory.clock()
     async with memory.reading(principal.tenant) as tx:
-        total, pairs = await conflicts.find(tx, limit, offset)
+        total, pairs = await conflicts.find(tx, limit, offset, now)
         ids = {id for pair in pairs for id in (pair.earlier_id, pair.later_id)}
         known = {row["id"]: row for row in await facts.of_any_state(tx, list(ids))}
         named = {row["source_episode_id"] for row in known.values()} - {None}
         sources = {row["id"]: row["content"] for row in await episodes.many(tx, list(named))}
-    now = memory.clock()
     found = []
     for pair in pairs:
         earlier, later = known[pair.earlier_id], known[pair.later_id]
@@ -159,7 +165,8 @@ async def settle(
 
     keep_earlier: it is confirmed, and the later one forgotten, recoverably. keep_later: it
     supersedes the earlier one. keep_both: they are not shown as a conflict again; of two facts of
-    one key, of which one waits beside the other, only one can be kept.
+    one key, of which one waits beside the other, only one can be kept. One that waited and is kept
+    is accepted, as by `accept_fact` (C-522).
 
     Raises:
         InvalidInput: they are one fact.
@@ -170,8 +177,7 @@ async def settle(
     if earlier == later:
         raise InvalidInput("a fact has no conflict with itself; give two facts")
     async with transaction(memory.pool, principal.tenant) as tx:
-        await facts.lock_many(tx, [earlier, later])
-        held = {id: await _open(tx, id) for id in (earlier, later)}
+        held = await _held(tx, earlier, later)
         waiting = [id for id in (earlier, later) if held[id]["validity"] != "active"]
         if len(waiting) == 2:
             raise Conflict("neither of the two facts is active; there is nothing left to settle")
@@ -190,21 +196,31 @@ async def settle(
         match choice:
             case "keep_earlier":
                 if earlier in waiting:
-                    since = held[earlier]["valid_from"]
-                    await fact_changes.supersede(tx, principal, later, earlier, now, since)
-                    await facts.restore(tx, earlier, "active")
+                    await _accept(tx, principal, held[earlier], later, now)
                 else:
                     await fact_changes.confirm(tx, principal, earlier, now)
                     await fact_changes.retract(tx, principal, later, now)
             case "keep_later":
-                since = held[later]["valid_from"]
-                await fact_changes.supersede(tx, principal, earlier, later, now, since)
                 if later in waiting:
-                    await facts.restore(tx, later, "active")
+                    await _accept(tx, principal, held[later], earlier, now)
+                else:
+                    since = held[later]["valid_from"]
+                    await fact_changes.supersede(tx, principal, earlier, later, now, since)
             case "keep_both":
                 pass
             case _:
                 assert_never(choice)
+
+
+async def _accept(
+    tx: Transaction, principal: Principal, row: Row, old: UUID, now: datetime
+) -> None:
+    """Believe a fact that waited, in place of `old` and of what else is active under its key."""
+    require_holding(row, now)
+    rivals = [one.id for one in await facts.active_of(tx, FactKey.of_row(row)) if one.id != old]
+    for id in (old, *rivals):
+        await fact_changes.supersede(tx, principal, id, row["id"], now, row["valid_from"])
+    await facts.accept(tx, row["id"], now, Trust(row["trust"]), old)
 
 
 def _settled_with(metadata: Mapping[str, Any], other: UUID, *, for_good: bool) -> dict[str, Any]:
@@ -218,6 +234,17 @@ def _settled_with(metadata: Mapping[str, Any], other: UUID, *, for_good: bool) -
     settled = sorted({*metadata.get("settled", ()), *([str(other)] if for_good else ())})
     noted = {"resembles": resembles, "settled": settled}
     return kept | {key: value for key, value in noted.items() if value}
+
+
+async def _held(tx: Transaction, *ids: UUID) -> dict[UUID, Row]:
+    """The facts, locked, and before them their keys, as every writer locks (C-21)."""
+    keys = {FactKey.of_row(row) for row in await facts.of_any_state(tx, list(ids))}
+    await facts.lock_keys(tx, keys)
+    await facts.lock_many(tx, list(ids))
+    held = {id: await _open(tx, id) for id in ids}
+    if {FactKey.of_row(row) for row in held.values()} != keys:
+        raise Conflict("the entity of one of the facts was merged a moment ago; try again")
+    return held
 
 
 async def _open(tx: Transaction, id: UUID) -> Row:

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import TypeVar, assert_never
 from uuid import UUID
 
+from memory_butler.domain.confidence import band, effective_confidence
 from memory_butler.domain.episodes import expires_at
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.events import EventType
@@ -108,7 +109,7 @@ async def accept_fact(memory: Memory, principal: Principal, fact_id: UUID | str)
 
     Raises:
         NotFound: there is no such fact.
-        Conflict: it does not wait any more.
+        Conflict: it does not wait any more, or what it says is over.
     """
     id = inputs.uuid("fact_id", fact_id)
     async with memory.reading(principal.tenant, on_primary=True) as tx:
@@ -120,6 +121,7 @@ async def accept_fact(memory: Memory, principal: Principal, fact_id: UUID | str)
             state = "gone" if row is None else row["validity"]
             raise Conflict(f"fact {id} is {state}; only a fact that waits can be accepted")
         now = memory.clock()
+        require_holding(row, now)
         target = row["metadata"].get("waiting", {}).get("target")
         replaced = [one.id for one in await facts.active_of(tx, key)]
         # What another installation named may be anything: there, its key alone says what gives way.
@@ -194,6 +196,8 @@ async def restore_memory(
 ) -> None:
     """Bring a forgotten memory back (C-24). An episode gets a whole TTL again.
 
+    What has decayed so far that the next sweep would take it away again is confirmed (C-520).
+
     Raises:
         NotFound: there is no such memory.
         Conflict: it is not forgotten, or another active fact holds its key now.
@@ -204,9 +208,9 @@ async def restore_memory(
             case "episode":
                 await _restore_episode(memory, tx, id)
             case "fact":
-                await _restore_fact(memory, tx, id)
+                await _restore_fact(memory, principal, tx, id)
             case "rule":
-                await _restore_rule(memory, tx, id)
+                await _restore_rule(memory, principal, tx, id)
             case _:
                 assert_never(kind)
         await _tell(tx, principal, "memory_restored", kind, id, memory)
@@ -222,7 +226,7 @@ async def _restore_episode(memory: Memory, tx: Transaction, id: UUID) -> None:
     await episodes.set_expiry(tx, id, until)
 
 
-async def _restore_fact(memory: Memory, tx: Transaction, id: UUID) -> None:
+async def _restore_fact(memory: Memory, principal: Principal, tx: Transaction, id: UUID) -> None:
     row = require("fact", id, await facts.for_update(tx, id))
     if row["validity"] != "retracted":
         raise Conflict(
@@ -238,8 +242,11 @@ async def _restore_fact(memory: Memory, tx: Transaction, id: UUID) -> None:
                 f"fact {holders[0].id} is active under the same subject and predicate; forget it "
                 f"first, or store the text of {id} as a new fact"
             )
-    await versions.keep(tx, "fact", [id], memory.clock())
+    now = memory.clock()
+    await versions.keep(tx, "fact", [id], now)
     await facts.restore(tx, id, before)
+    if before == "active" and _has_expired(memory, row, now):
+        await fact_changes.confirm(tx, principal, id, now)
 
 
 async def _validity_before(tx: Transaction, id: UUID) -> Validity:
@@ -251,14 +258,40 @@ async def _validity_before(tx: Transaction, id: UUID) -> Validity:
     return "active"  # stored and forgotten in one instant, which leaves no version
 
 
-async def _restore_rule(memory: Memory, tx: Transaction, id: UUID) -> None:
+async def _restore_rule(memory: Memory, principal: Principal, tx: Transaction, id: UUID) -> None:
     row = require("rule", id, await rules.for_update(tx, id))
     if row["metadata"].get("forgotten") is not True:
         raise Conflict(f"rule {id} is not forgotten; there is nothing to restore")
-    await versions.keep(tx, "rule", [id], memory.clock())
+    now = memory.clock()
+    await versions.keep(tx, "rule", [id], now)
     marks = ("forgotten", "swept")
     kept = {key: value for key, value in row["metadata"].items() if key not in marks}
     await rules.set_metadata(tx, id, kept)
+    if _has_expired(memory, row, now):
+        await rules.confirm(tx, id, now)
+        await _tell(tx, principal, "memory_confirmed", "rule", id, memory)
+
+
+def _has_expired(memory: Memory, row: Row, now: datetime) -> bool:
+    """Whether the next sweep would take a fact or rule away."""
+    effective = effective_confidence(
+        row["confidence"], row["decay_rate"], row["last_confirmed_at"], now
+    )
+    return row["decay_rate"] > 0 and band(effective, memory.config.facts.thresholds()) == "expired"
+
+
+def has_ended(row: Row, now: datetime) -> bool:
+    """Whether what a fact says is over, by the end that it was given."""
+    return row["valid_until"] is not None and row["valid_until"] <= now
+
+
+def require_holding(row: Row, now: datetime) -> None:
+    """Refuse to believe what is over in place of what holds; Conflict says so."""
+    if has_ended(row, now):
+        raise Conflict(
+            f"fact {row['id']} held until {row['valid_until']:%Y-%m-%d %H:%M} UTC, which is over; "
+            "forget it, or store what holds now"
+        )
 
 
 def require(kind: MemoryType, id: UUID, found: Found | None) -> Found:

@@ -28,7 +28,7 @@ from memory_butler.domain.text import preprocess_text
 from memory_butler.domain.trust import Trust, outranks, parse_trust
 from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import fact_row, faded
-from memory_butler.engine.curate import require
+from memory_butler.engine.curate import has_ended, require
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import NOTE, apart, joined, screened
 from memory_butler.engine.unmask_keys import UnmaskKey
@@ -323,10 +323,16 @@ async def why_inactive(
     memory: Memory, principal: Principal, kind: MemoryType, row: Row
 ) -> tuple[str | None, UUID | None]:
     """Why retrieval leaves a memory out, with what to do; and the fact that took its place."""
+    id = row["id"]
     if kind == "rule":
-        return (_forgotten_rule(row["id"]) if is_forgotten(row["metadata"]) else None), None
+        if is_forgotten(row["metadata"]):
+            return _forgotten_rule(id), None
+        return (f"rule {id} is switched off" if is_disabled(row["metadata"]) else None), None
     if row["validity"] == "active":
-        return None, None
+        if not has_ended(row, memory.clock()):
+            return None, None
+        end = f"{row['valid_until']:%Y-%m-%d %H:%M} UTC"
+        return f"fact {id} ended at {end}; give it a later valid_until if it holds on", None
     async with memory.reading(principal.tenant, on_primary=True) as tx:
         return await _no_longer_active(tx, row)
 

@@ -44,7 +44,7 @@ async def _list(memory: Memory, principal: Principal, given: Page) -> ConflictLi
 LIST = Operation(
     name="conflicts_list",
     title="List duplicates and contradictions",
-    description="Pairs of active facts of which one repeats or contradicts the other.",
+    description="Pairs of facts that hold or wait, of which one repeats or contradicts the other.",
     handler=_list,
     needs="read",
     routes=(Route("GET", "/api/memory/conflicts"),),
@@ -59,7 +59,8 @@ class SettleInput(Input):
     choice: Choice = Field(
         description=(
             "keep_earlier: it is confirmed and the later one forgotten; keep_later: it supersedes "
-            "the earlier one; keep_both: they are not shown as a conflict again."
+            "the earlier one; keep_both: they are not shown as a conflict again. One that waits "
+            "and is kept is accepted."
         )
     )
 

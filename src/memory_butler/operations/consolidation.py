@@ -158,7 +158,10 @@ async def _retry(
 RETRY_DEAD_LETTERS = Operation(
     name="dead_letters_retry",
     title="Retry dead letters",
-    description="Let the next consolidation retry the episodes that failed for good.",
+    description=(
+        "Let the next consolidation retry the episodes that failed for good: those that are "
+        "named, or all that are listed."
+    ),
     handler=_retry,
     needs="admin",
     routes=(Route("POST", "/api/memory/dead-letters/retry"),),

@@ -137,8 +137,8 @@ class ConfirmOutput(Output):
     memory: Fact | Rule
     inactive: str | None = Field(
         None,
-        description="Why retrieval still leaves it out: it is superseded, forgotten, expired or "
-        "waiting. Null: it is active.",
+        description="Why retrieval still leaves it out: it is superseded, forgotten, expired, "
+        "waiting, over or switched off. Null: it is active.",
     )
     superseded_by: UUID | None = Field(
         None, description="The last fact that took its place, where it is superseded."
@@ -209,7 +209,7 @@ FORGET = Operation(
 
 
 class RestoreOutput(Output):
-    """It is as it was before it was forgotten."""
+    """It is as it was before it was forgotten; confirmed, if it would expire at once."""
 
     memory_type: MemoryType
     memory_id: UUID
@@ -224,8 +224,9 @@ RESTORE = Operation(
     name="memory_restore",
     title="Bring a memory back",
     description=(
-        "Restore a forgotten memory. Refused (409) if it is not forgotten, and for a fact whose "
-        "subject and predicate another active fact has now."
+        "Restore a forgotten memory. What has decayed so far that it would expire at once is "
+        "confirmed. Refused (409) if it is not forgotten, and for a fact whose subject and "
+        "predicate another active fact has now."
     ),
     handler=_restore,
     needs="write",

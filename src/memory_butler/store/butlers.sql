@@ -3,7 +3,8 @@
 WITH traces AS (
     SELECT butler, count(*) AS episodes,
            count(*) FILTER (WHERE consolidation_status = 'pending') AS pending,
-           count(*) FILTER (WHERE consolidation_status IN ('dead_letter', 'failed')) AS dead_letters,
+           count(*) FILTER (WHERE consolidation_status IN ('dead_letter', 'failed') AND expires_at > $3)
+               AS dead_letters,
            min(created_at) FILTER (WHERE consolidation_status = 'pending') AS waiting_since,
            count(DISTINCT session_id) AS sessions, max(created_at) AS seen_at,
            0 AS facts, 0 AS own_facts, 0 AS rules

@@ -1,6 +1,7 @@
 """Pairs of facts that say the same or contradict each other, in the database."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from memory_butler.domain.likeness import Likeness
@@ -19,8 +20,11 @@ class Pair:
     later_id: UUID
 
 
-async def find(tx: Transaction, limit: int, offset: int) -> tuple[int, list[Pair]]:
-    """A part of the open pairs, the newest first, and how many there are; 0 beyond the last."""
-    found = await tx.fetch(SQL["list"], limit, offset)
+async def find(tx: Transaction, limit: int, offset: int, now: datetime) -> tuple[int, list[Pair]]:
+    """A part of the open pairs, the newest first, and how many there are; 0 beyond the last.
+
+    Without those of which one is over now.
+    """
+    found = await tx.fetch(SQL["list"], limit, offset, now)
     pairs = [Pair(row["kind"], row["earlier_id"], row["later_id"]) for row in found]
     return (found[0]["total"] if found else 0), pairs

@@ -24,6 +24,8 @@ WHERE (a.validity = 'active' AND b.validity = 'active'
        AND b.metadata->'waiting'->>'target' = a.id::text
     OR b.validity = 'active' AND a.validity = 'waiting'
        AND a.metadata->'waiting'->>'target' = b.id::text)
+  -- Of what is over, nobody needs to know which it was.
+  AND least(a.valid_until, b.valid_until) <= $4 IS NOT TRUE
   AND NOT coalesce(a.metadata->'settled' @> to_jsonb(b.id::text), false)
   AND NOT coalesce(b.metadata->'settled' @> to_jsonb(a.id::text), false)
 ORDER BY greatest(a.created_at, b.created_at) DESC, a.id, b.id

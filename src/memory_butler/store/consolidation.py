@@ -92,6 +92,11 @@ def _claimed(record: Mapping[str, Any]) -> Claimed:
     return Claimed(**dict(record) | {"trust": Trust(record["trust"])})
 
 
+async def expired(tx: Transaction, ids: Sequence[UUID], now: datetime) -> list[UUID]:
+    """Those of the episodes whose time is over, as it is of what was forgotten."""
+    return [row["id"] for row in await tx.fetch(SQL["expired"], list(ids), now)]
+
+
 async def end_claim(
     tx: Transaction,
     ids: Sequence[UUID],
@@ -173,15 +178,17 @@ async def abandon_stale(tx: Transaction, now: datetime, before: datetime) -> Non
     await tx.execute(SQL["abandon_stale"], now, before)
 
 
-async def dead_letters(tx: Transaction, limit: int) -> list[Row]:
-    """Episodes that consolidation gave up on, the oldest first."""
-    return rows(await tx.fetch(SQL["dead_letters"], limit))
+async def dead_letters(tx: Transaction, limit: int, now: datetime) -> list[Row]:
+    """Episodes that consolidation gave up on, the oldest first; without what has expired."""
+    return rows(await tx.fetch(SQL["dead_letters"], limit, now))
 
 
-async def dead_letters_for_update(tx: Transaction, ids: Sequence[UUID] | None) -> list[UUID]:
-    """Those of the episodes, or all, that were given up on, locked."""
+async def dead_letters_for_update(
+    tx: Transaction, ids: Sequence[UUID] | None, now: datetime
+) -> list[UUID]:
+    """Those of the episodes, or all that have not expired, that were given up on, locked."""
     wanted = None if ids is None else list(ids)
-    found = await tx.fetch(SQL["dead_letters_for_update"], wanted)
+    found = await tx.fetch(SQL["dead_letters_for_update"], wanted, now)
     return [row["id"] for row in found]
 
 

@@ -51,6 +51,9 @@ SELECT id, content, created_at, occurred_at, speaker, session_id, trust,
 FROM episodes WHERE tenant_id = $1 AND claimed_by = $2 AND claimed_until > $3
 ORDER BY created_at, id FOR UPDATE
 
+-- name: expired
+SELECT id FROM episodes WHERE tenant_id = $1 AND id = ANY($2) AND expires_at <= $3 ORDER BY id
+
 -- name: end_claim
 UPDATE episodes
 SET consolidation_status = $3, last_consolidation_error = $4, next_consolidation_retry_at = $5,
@@ -114,12 +117,13 @@ WHERE tenant_id = $1 AND status = 'running' AND started_at < $3
 SELECT id, butler, content, importance, consolidation_attempts, last_consolidation_error, created_at,
        expires_at, consolidation_status
 FROM episodes WHERE tenant_id = $1 AND consolidation_status IN ('dead_letter', 'failed')
+  AND expires_at > $3
 ORDER BY created_at, id LIMIT $2
 
 -- name: dead_letters_for_update
 SELECT id FROM episodes
 WHERE tenant_id = $1 AND consolidation_status IN ('dead_letter', 'failed')
-  AND ($2::uuid[] IS NULL OR id = ANY($2))
+  AND CASE WHEN $2::uuid[] IS NULL THEN expires_at > $3 ELSE id = ANY($2) END
 ORDER BY id FOR UPDATE
 
 -- name: revive

@@ -133,4 +133,4 @@ async def for_map(tx: Transaction, limit: int) -> tuple[int, list[Row]]:
 
 def _pattern(text: str) -> str:
     """A text as part of a LIKE pattern, in which it means nothing but itself."""
-    return _LIKE_WILDCARDS.sub(r"\\\1", text.lower())
+    return _LIKE_WILDCARDS.sub(r"\\\1", text)

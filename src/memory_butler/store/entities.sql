@@ -43,9 +43,9 @@ WITH tiers AS (
         CASE
             WHEN lower(canonical_name) = lower($2) THEN 'exact'
             WHEN EXISTS (SELECT 1 FROM unnest(aliases) a WHERE lower(a) = lower($2)) THEN 'alias'
-            WHEN lower(canonical_name) LIKE '%' || $3 || '%' ESCAPE '\'
+            WHEN lower(canonical_name) LIKE '%' || lower($3) || '%' ESCAPE '\'
               OR EXISTS (SELECT 1 FROM unnest(aliases) a
-                         WHERE lower(a) LIKE '%' || $3 || '%' ESCAPE '\') THEN 'prefix'
+                         WHERE lower(a) LIKE '%' || lower($3) || '%' ESCAPE '\') THEN 'prefix'
         END AS name_match
     FROM entities
     WHERE tenant_id = $1 AND ($4::text IS NULL OR entity_type = $4)
@@ -69,9 +69,9 @@ LIMIT $6
 tenant_id = $1
   AND ($2::text IS NULL OR entity_type = $2)
   AND ($3::boolean IS NULL OR (metadata->>'merged_into' IS NOT NULL) = $3)
-  AND ($4::text IS NULL OR lower(canonical_name) LIKE '%' || $4 || '%' ESCAPE '\'
+  AND ($4::text IS NULL OR lower(canonical_name) LIKE '%' || lower($4) || '%' ESCAPE '\'
        OR EXISTS (SELECT 1 FROM unnest(aliases) a
-                  WHERE lower(a) LIKE '%' || $4 || '%' ESCAPE '\'))
+                  WHERE lower(a) LIKE '%' || lower($4) || '%' ESCAPE '\'))
 
 -- name: count
 SELECT count(*)::integer FROM entities WHERE {wanted}

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from memory_butler.domain.facts import FactKey, FactPeriod, Validity, key_of
+from memory_butler.domain.facts import FactKey, FactPeriod, Validity
 from memory_butler.domain.trust import DEFAULT_TRUST, Trust
 from memory_butler.store import listing
 from memory_butler.store.embeddings import Embedded
@@ -110,10 +110,11 @@ async def lock_many(tx: Transaction, ids: list[UUID]) -> None:
 async def active_of(tx: Transaction, key: FactKey) -> list[Holder]:
     """The active facts under a key, locked: one; or more where some are from before the entity."""
     args: tuple[object, ...]
+    subject, predicate = key.spelt
     if key.entity_id is None:
-        query, args = SQL["active_of_subject"], (key.scope, key.subject, key.predicate)
+        query, args = SQL["active_of_subject"], (key.scope, subject, predicate)
     else:
-        query, args = SQL["active_of_entity"], (key.scope, key.entity_id, key.predicate)
+        query, args = SQL["active_of_entity"], (key.scope, key.entity_id, predicate)
     return [
         Holder(id, since, Trust(trust), content)
         for id, since, trust, content in await tx.fetch(query, *args)
@@ -150,7 +151,7 @@ async def lasting_of(
     `predicate`, `content`, `trust`, and `nearness` as above."""
     found = await tx.fetch(
         SQL["lasting_of"],
-        key_of(new.predicate),
+        new.predicate,
         new.subject,
         new.entity_id,
         embedded.vector,

@@ -80,7 +80,7 @@ WHERE f.tenant_id = $1 AND f.validity = 'retracted'
 ORDER BY nearness DESC, f.id LIMIT 100
 
 -- name: lasting_of
--- The permanent facts of a subject, and those of $9, under predicates that begin with $2 (a key), with how near each is to
+-- The permanent facts of a subject, and those of $9, under predicates that begin with $2, with how near each is to
 -- a vector. Of an entity also what stands under one of its names since before it was registered.
 SELECT id, predicate, content, trust,
        coalesce(CASE WHEN embedding_version_id = $6 THEN 1 - (embedding <=> $5) END, 0) AS nearness
@@ -88,16 +88,16 @@ FROM facts
 WHERE tenant_id = $1 AND validity = 'active' AND length(content) <= $8 AND id = ANY (ARRAY(
     SELECT f.id FROM facts f
     WHERE f.tenant_id = $1 AND f.scope = $7 AND f.entity_id = $4 AND f.validity = 'active'
-      AND (f.permanence = 'permanent' OR f.id = ANY($9)) AND starts_with(f.predicate_key, $2)
+      AND (f.permanence = 'permanent' OR f.id = ANY($9)) AND starts_with(f.predicate_key, key_of($2))
     UNION ALL
     SELECT f.id FROM facts f
     WHERE f.tenant_id = $1 AND f.scope = $7 AND f.entity_id IS NULL AND f.validity = 'active'
-      AND (f.permanence = 'permanent' OR f.id = ANY($9)) AND starts_with(f.predicate_key, $2)
+      AND (f.permanence = 'permanent' OR f.id = ANY($9)) AND starts_with(f.predicate_key, key_of($2))
       AND f.subject_key = ANY (ARRAY(
           SELECT key_of(n) FROM entities e, unnest(e.aliases || e.canonical_name) n
           WHERE e.tenant_id = $1 AND e.id = $4
           UNION ALL SELECT key_of($3)))))
-ORDER BY predicate_key = $2 DESC, nearness DESC, id LIMIT 100
+ORDER BY predicate_key = key_of($2) DESC, nearness DESC, id LIMIT 100
 
 -- name: end_waiting
 UPDATE facts SET validity = 'superseded', retired_at = $3 WHERE tenant_id = $1 AND id = $2

@@ -10,6 +10,7 @@ from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation.host import begin, submit
+from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_episode, store_fact
@@ -129,3 +130,26 @@ async def test_what_the_user_says_in_the_episodes_keeps_their_trust(
     said = {"subject": "Jo", "predicate": "topic", "content": "Spoke about the weather: rain"}
     await submit(memory, principal, begun.run_id, json.dumps({"new_facts": [said]}))
     assert await admin.fetchval("SELECT trust FROM facts") == Trust.USER_SAID
+
+
+async def test_an_answer_about_what_was_forgotten_meanwhile_is_refused(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    kept = await store_episode(memory, principal, "Jo likes tea", "health")
+    unwanted = await store_episode(memory, principal, "Jo stole a bicycle", "health")
+    begun = await begin(memory, principal)
+    assert begun is not None
+    await forget_memory(memory, principal, "episode", unwanted)
+    answer = json.dumps({"new_facts": [], "confirmations": []})
+    with pytest.raises(
+        Conflict, match=r"was forgotten, or expired, while .* read it.* consolidation_begin"
+    ):
+        await submit(memory, principal, begun.run_id, answer)
+    with pytest.raises(NotFound):
+        await submit(memory, principal, begun.run_id, answer)
+    # The other one is not held any longer, and no attempt is counted.
+    again = await begin(memory, principal)
+    assert again is not None
+    assert [(one.id, one.attempts) for one in again.episodes] == [(kept, 1)]
+    await submit(memory, principal, again.run_id, answer)
+    assert sorted(await _episodes(admin)) == ["consolidated", "pending"]

@@ -10,6 +10,8 @@ from engine.store_views import event_types, row, states
 from memory_butler.domain.errors import IntegrityViolation
 from memory_butler.domain.extraction import NO_JSON
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.butlers import list_butlers
+from memory_butler.engine.browse.inbox import inbox
 from memory_butler.engine.consolidation import claims, run
 from memory_butler.engine.consolidation.history import (
     dead_letters,
@@ -488,3 +490,47 @@ async def test_a_model_that_rejects_everything_is_not_asked_for_ever(
     assert report.status == "failed"
     assert len(asked) < 30
     assert list((await statuses(admin)).values()).count("pending") > 40
+
+
+async def test_a_forgotten_dead_letter_waits_for_nobody(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    kept, unwanted = await tell(memory, principal, "one", "two")
+    await consolidate(memory, principal, *[ModelRejectedRequest("filtered")] * 2)
+    await forget_memory(memory, principal, "episode", unwanted)
+    assert [one["id"] for one in await dead_letters(memory, principal, 10)] == [kept]
+    (butler,) = await list_butlers(memory, principal)
+    assert butler["dead_letters"] == 1
+    assert (await inbox(memory, principal, 10)).waiting == {"dead_letter": 1}
+    # "All" are those that are listed; who names it wants it back.
+    assert await retry_dead_letters(memory, principal) == [kept]
+    assert (await row(admin, "episodes", unwanted))["expires_at"] == clock.now
+    assert await retry_dead_letters(memory, principal, [unwanted]) == [unwanted]
+    assert (await row(admin, "episodes", unwanted))["expires_at"] > clock.now
+
+
+async def test_nothing_is_learned_from_what_is_forgotten_meanwhile(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    wanted, unwanted = await tell(memory, principal, "I like tea", "I stole a bicycle")
+
+    class Slow(Answering):
+        """A model that is still reading when somebody has an episode forgotten."""
+
+        async def complete(self, request: Request) -> Completion:
+            if not self.calls:
+                await forget_memory(memory, principal, "episode", unwanted)
+            return await super().complete(request)
+
+    model = Slow(answer(new_facts=[fact("Likes tea", "E1")]))
+    report = await run_consolidation(memory, principal, model)
+    first, second = (one.prompt for one in model.calls)
+    assert "bicycle" in first
+    assert "bicycle" not in second
+    assert report.status == "done"
+    assert [one["content"] for one in await facts(admin)] == ["Likes tea"]
+    assert await statuses(admin) == {wanted: "consolidated", unwanted: "pending"}
+    # The first attempt was nobody's fault.
+    assert (await row(admin, "episodes", wanted))["consolidation_attempts"] == 1
+    ended = [(one["status"], one["tokens_in"]) for one in await runs(admin)]
+    assert sorted(ended) == [("failed", 10), ("succeeded", 10)]

@@ -34,7 +34,7 @@ async def list_butlers(memory: Memory, principal: Principal) -> list[Row]:
     """Every butler that told something or has a scope of its own, by name, with its health."""
     now = memory.clock()
     async with memory.reading(principal.tenant) as tx:
-        return [_with_health(row, now) for row in await butlers.known(tx)]
+        return [_with_health(row, now) for row in await butlers.known(tx, now)]
 
 
 async def look_at_butler(memory: Memory, principal: Principal, butler: str) -> LookedAtButler:
@@ -45,7 +45,7 @@ async def look_at_butler(memory: Memory, principal: Principal, butler: str) -> L
     """
     name, now = inputs.name("butler", butler), memory.clock()
     async with memory.reading(principal.tenant) as tx:
-        found = await butlers.known(tx, name)
+        found = await butlers.known(tx, now, name)
         if not found:
             raise NotFound(f"no butler named {name[:60]!r} has stored a memory yet")
         learned = await facts.latest_of_butler(tx, name, LEARNINGS)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from memory_butler.engine.browse.lists import list_memories
 from memory_butler.engine.calibration import calibrated
 from memory_butler.engine.conflicts import OpenConflict, list_conflicts
 from memory_butler.engine.consolidation.history import dead_letters
+from memory_butler.engine.curate import has_ended
 from memory_butler.engine.memory import Memory
 from memory_butler.store.facts import FactFilter
 from memory_butler.store.listing import Part
@@ -52,7 +54,10 @@ class Inbox:
 
 
 async def inbox(memory: Memory, principal: Principal, limit: int) -> Inbox:
-    """The decisions that are worth most; a pair of facts is one, and its facts no others."""
+    """The decisions that are worth most; a pair of facts is one, and its facts no others.
+
+    Of an appointment that is over, nobody has to say whether it holds (C-523).
+    """
     part = Part(WEIGHED, order="importance")
     faded = FactFilter(validities=("active",), fading=True)
     in_doubt = FactFilter(validities=("waiting",))
@@ -63,10 +68,11 @@ async def inbox(memory: Memory, principal: Principal, limit: int) -> Inbox:
     calibration = await calibrated(memory, principal, CALIBRATED_DAYS, memory_type="fact")
     paired = {id for one in pairs for id in (one.earlier["id"], one.later["id"])}
     bins = calibration.calibration.bins
+    now = memory.clock()
     items = [
         *(_pair(one) for one in pairs),
-        *_single("waiting", waiting.rows, bins, paired),
-        *_single("fading", fading.rows, bins, paired),
+        *_single("waiting", waiting.rows, bins, paired, now),
+        *_single("fading", fading.rows, bins, paired, now),
         *(Item("dead_letter", worth(EVEN, row["importance"], 0), episode=row) for row in dead),
     ]
     counts: dict[Kind, int] = {}
@@ -88,9 +94,9 @@ def _pair(one: OpenConflict) -> Item:
 
 
 def _single(
-    kind: Kind, rows: Iterable[Row], bins: Sequence[Bin], paired: set[UUID]
+    kind: Kind, rows: Iterable[Row], bins: Sequence[Bin], paired: set[UUID], now: datetime
 ) -> Iterable[Item]:
     for row in rows:
-        if row["id"] not in paired:
+        if row["id"] not in paired and not has_ended(row, now):
             holds = chance(row["effective_confidence"], bins)
             yield Item(kind, worth(holds, row["importance"], row["reference_count"]), fact=row)

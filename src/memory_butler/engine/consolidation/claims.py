@@ -31,6 +31,10 @@ _STALE_LEASES = 4
 _FEWER = 4
 
 
+class EpisodeForgotten(Conflict):
+    """An episode was forgotten while a model read it: nothing may be learned from the answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Begun:
     """A run that holds its episodes, with the prompt about them."""
@@ -158,6 +162,7 @@ async def require_held(
     """The run's episodes, locked until commit.
 
     Raises:
+        EpisodeForgotten: one was forgotten meanwhile, or its time is over.
         Conflict: the lease ran out, so another run may have taken them; nothing may be written.
     """
     held = await consolidation.held(tx, run_id, memory.clock())
@@ -165,6 +170,11 @@ async def require_held(
         raise Conflict(
             f"run {run_id} no longer holds its episodes: it took longer than its lease of "
             f"{memory.config.consolidation.lease_minutes:g} minutes; nothing was written"
+        )
+    if gone := await consolidation.expired(tx, episodes, memory.clock()):
+        raise EpisodeForgotten(
+            f"episode {gone[0]} was forgotten, or expired, while run {run_id} read it: nothing was "
+            "written, and the others wait again"
         )
     return held
 

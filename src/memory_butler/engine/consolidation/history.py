@@ -14,17 +14,23 @@ from memory_butler.store.transaction import transaction
 
 
 async def dead_letters(memory: Memory, principal: Principal, limit: int) -> list[Row]:
-    """The episodes in the states dead_letter and failed, the oldest first."""
+    """The episodes in the states dead_letter and failed, the oldest first.
+
+    What was forgotten, or has expired and is not deleted yet, needs nobody.
+    """
     async with transaction(memory.pool, principal.tenant) as tx:
-        return await consolidation.dead_letters(tx, inputs.limit(limit))
+        return await consolidation.dead_letters(tx, inputs.limit(limit), memory.clock())
 
 
 async def retry_dead_letters(
     memory: Memory, principal: Principal, ids: Sequence[UUID] | None = None
 ) -> list[UUID]:
-    """Put them back into line, their attempts forgotten; the ids of those that were."""
+    """Put them back into line, their attempts forgotten; the ids of those that were.
+
+    None: all that are listed. One that was forgotten comes back only where its id is given.
+    """
     async with transaction(memory.pool, principal.tenant) as tx:
-        revived = await consolidation.dead_letters_for_update(tx, ids)
+        revived = await consolidation.dead_letters_for_update(tx, ids, memory.clock())
         now = memory.clock()
         await versions.keep(tx, "episode", revived, now)
         ttl = memory.config.episodes.default_ttl_days

@@ -14,7 +14,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
 from memory_butler.engine.consolidation import claims
 from memory_butler.engine.consolidation import prompt as prompts
-from memory_butler.engine.consolidation.claims import Begun
+from memory_butler.engine.consolidation.claims import Begun, EpisodeForgotten
 from memory_butler.engine.consolidation.conclude import (
     Concluded,
     NothingUsable,
@@ -25,6 +25,7 @@ from memory_butler.engine.consolidation.pending import pending_groups
 from memory_butler.engine.consolidation.prepare import Group
 from memory_butler.engine.memory import Memory
 from memory_butler.store import consolidation
+from memory_butler.store.consolidation import RunOutcome
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction, transaction
 
@@ -60,7 +61,7 @@ async def submit(
 
     Raises:
         NotFound: there is no such run that waits for an answer.
-        Conflict: its lease ran out; begin anew.
+        Conflict: its lease ran out, or an episode of it was forgotten; begin anew.
         InvalidInput: nothing in the answer can be used; the run stays open for a better one.
     """
     id = inputs.uuid("run_id", run_id)
@@ -69,6 +70,10 @@ async def submit(
         done = await conclude(memory, principal, begun, answer, Usage())
     except NothingUsable as error:
         raise InvalidInput(f"{error}; correct the answer and submit it for the same run") from None
+    except EpisodeForgotten as error:
+        outcome = RunOutcome("failed", {}, [str(error)])
+        await claims.give_back(memory, principal, begun, outcome)
+        raise EpisodeForgotten(f"{error}; call consolidation_begin for a new run") from None
     return Submitted(id, len(begun.episodes), done)
 
 

@@ -8,7 +8,7 @@ from memory_butler.domain.errors import Conflict, IntegrityViolation, MemoryButl
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation import claims
-from memory_butler.engine.consolidation.claims import Begun
+from memory_butler.engine.consolidation.claims import Begun, EpisodeForgotten
 from memory_butler.engine.consolidation.conclude import Usage, conclude
 from memory_butler.engine.consolidation.pending import (
     episodes_left,
@@ -172,7 +172,8 @@ async def _one_group(
 ) -> GroupReport | None:
     """One butler; whatever goes wrong is in the report, and ends with this group (FAIL-05).
 
-    What the model rejects is asked again with half the episodes, down to one.
+    What the model rejects is asked again with half the episodes, down to one; and the rest where
+    one of them was forgotten meanwhile.
     """
     begun, usage = None, Usage()
     try:
@@ -197,6 +198,11 @@ async def _one_group(
             half = len(begun.episodes) // 2
             return await _one_group(
                 memory, principal, model, butler, trust, trigger_source, allowance, half
+            )
+        if isinstance(error, EpisodeForgotten) and report.status == "given_back":
+            left = allowance - usage.tokens_in - usage.tokens_out
+            return await _one_group(
+                memory, principal, model, butler, trust, trigger_source, left, most
             )
         return report
     return GroupReport(butler, "succeeded", len(begun.episodes), done.counts, done.errors, usage)
@@ -252,9 +258,10 @@ async def _write_failure(
 ) -> tuple[Status, dict[str, int]]:
     """Give the episodes back, retry later, or give them up (C-08)."""
     is_away = isinstance(error, ModelAccessDenied | ModelUnreachable | ModelRateLimited)
-    if is_away or isinstance(error, _OverBudget) or _is_of_several(error, begun):
-        # Nothing is known to be wrong with the episodes, and no model has read them: they stay as
-        # they were, however long it is away.
+    is_forgotten = isinstance(error, EpisodeForgotten)
+    if is_away or is_forgotten or isinstance(error, _OverBudget) or _is_of_several(error, begun):
+        # Nothing is known to be wrong with the episodes: they stay as they were, however long the
+        # model is away.
         await claims.give_back(memory, principal, begun, _outcome("failed", why, usage))
         return "denied" if isinstance(error, ModelAccessDenied) else "given_back", {}
     if isinstance(error, Conflict):
