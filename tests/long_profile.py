@@ -34,9 +34,21 @@ def pytest_collection_modifyitems(
     return (yield)
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker hands on how many it left out: who sums up collects nothing."""
+    if (handed := getattr(session.config, "workeroutput", None)) is not None:
+        handed["left_out"] = session.config.stash.get(_left, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Each worker collects the same."""
+    node.config.stash[_left] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Of a run without workers: these collect for themselves."""
+    """Say what was not run."""
     if left := config.stash.get(_left, 0):
         terminalreporter.line(f"left out: {left} of the long profile, HYPOTHESIS_PROFILE=nightly")

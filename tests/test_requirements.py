@@ -114,6 +114,9 @@ def test_a_test_of_the_long_profile_runs_there_or_by_its_name(
     by_day = run(f"{short}{long}")
     assert "1 passed" in by_day.stdout
     assert "left out: 1 of the long profile" in by_day.stdout
+    by_workers = run(f"{short}{long}", "-p", "xdist", "--numprocesses", "2")
+    assert "1 passed" in by_workers.stdout
+    assert "left out: 1 of the long profile" in by_workers.stdout
     assert "2 passed" in run(f"{short}{long}", "tests", "tests/test_it.py::test_long").stdout
     # A requirement needs a test by day.
     assert "1 failed" in run(f"{short}{long}\n\n{shown}").stdout
