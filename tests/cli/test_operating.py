@@ -310,9 +310,12 @@ def test_what_needs_a_memory_makes_none_in_a_mistyped_folder(
     """It would answer "no results", and leave a new database in the wrong folder."""
     typo = tmp_path / "typo"
     refused = installation.inside(*typed.split(), "--data-dir", str(typo), code=4)
+    missing, way = "database butler_memory", "make one there with `memory-butler serve`"
+    if typed.startswith("journal"):
+        missing, way = "journal", "begin one with `memory-butler journal chat`"
     assert refused.err == (
-        f"error: there is no database butler_memory in {typo}: name the folder with --data-dir or "
-        "MEMORY_BUTLER_DATA_DIR, or make one there with `memory-butler serve`\n"
+        f"error: there is no {missing} in {typo}: name the folder with --data-dir or "
+        f"MEMORY_BUTLER_DATA_DIR, or {way}\n"
     )
     assert (refused.out, typo.exists()) == ("", False)
 
