@@ -14,6 +14,7 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
+from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.import_format import read_lines
 from memory_butler.engine.importers.formats import detect, open_export
 from memory_butler.engine.imports import ImportReport, import_all
@@ -176,6 +177,21 @@ async def test_a_note_that_says_again_what_it_said_before_is_heard(
     assert await admin.fetchval("SELECT count(*) FROM facts WHERE predicate = 'owner'") == 1
 
 
+async def test_a_note_that_is_imported_again_undoes_no_correction(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock, tmp_path: Path
+) -> None:
+    front = "---\ntitle: Plan\ncreated: 2025-01-01\n---\n"
+    (tmp_path / "plan.md").write_text(f"{front}- [status] active\n")
+    await run(memory, principal, tmp_path)
+    active = "SELECT id, content FROM facts WHERE predicate = 'status' AND validity = 'active'"
+    clock.advance(minutes=1)
+    stored = await admin.fetchval(active)
+    await edit_fact(memory, principal, stored, {"content": "paused"})
+    clock.advance(minutes=1)
+    assert (await run(memory, principal, tmp_path)).stored.total() == 0
+    assert [row["content"] for row in await admin.fetch(active)] == ["paused"]
+
+
 async def test_a_line_supersedes_one_that_does_not_say_since_when(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
@@ -195,6 +211,11 @@ async def test_nothing_of_the_future_is_history(memory: Memory, principal: Princ
         (1, True)
     ]
     assert report.stored.total() == 0
+
+    soon = memory.clock() + timedelta(minutes=4)  # by the clock of another machine
+    lines = io.BytesIO(json.dumps(line | {"occurred_at": soon.isoformat()}).encode())
+    report = await import_all(memory, principal, read_lines(lines, principal.tenant))
+    assert (report.bad_lines, report.stored.total()) == ([], 1)
 
 
 @pytest.mark.parametrize("days", [0, 40_000])

@@ -5,6 +5,7 @@ import pytest
 from conftest import Connection
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.browse.butlers import list_butlers, look_at_butler
 from memory_butler.engine.entities import create_entity, resolve_entity, update_entity
 from memory_butler.engine.items import Change, get_items, put_items
 from memory_butler.engine.memory import Memory
@@ -87,3 +88,20 @@ async def test_a_program_keeps_its_keys_to_the_letter(memory: Memory, principal:
     )
     found = await get_items(memory, principal, places)
     assert [row["value"] for row in found if row is not None] == [{"at": 0}, {"at": 1}]
+
+
+async def test_a_butler_whose_name_was_stored_with_hidden_text_is_looked_at(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await store_episode(memory, principal, "Ana called", NAME)
+    await admin.execute("UPDATE episodes SET butler = $1", ODD)
+    (listed,) = await list_butlers(memory, principal)
+    assert (await look_at_butler(memory, principal, listed["name"])).row["name"] == ODD
+
+
+async def test_keys_that_are_one_without_hidden_text_are_refused(
+    memory: Memory, principal: Principal
+) -> None:
+    twice = {"room": "101", "room\u200b": "102"}
+    with pytest.raises(InvalidInput, match="two keys are one"):
+        await store_episode(memory, principal, "Ana called", NAME, metadata=twice)

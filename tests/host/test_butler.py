@@ -144,7 +144,8 @@ def test_the_memory_block_stands_after_claude_md(tmp_path: Path) -> None:
         ),
         (
             _HEAD + '[butler.schedule]\nwake = { cron = "0 0 30 2 *", prompt = "x" }\n',
-            "line 5: butler.schedule.wake.cron: '0 0 30 2 *' names a day that never comes",
+            "line 5: butler.schedule.wake.cron: '0 0 30 2 *' is not a cron expression, "
+            "or is of a day that never comes",
         ),
         (
             _HEAD + '[butler.schedule]\nwake = { cron = "0 6 * * *" }\n',

@@ -90,6 +90,18 @@ async def test_what_memory_never_takes_is_set_aside(tmp_path: Path, memory: Memo
     assert json.loads(aside[1].read_text())["content"] == ""
 
 
+async def test_a_torn_file_that_stays_holds_up_no_other(tmp_path: Path, memory: Memory) -> None:
+    """As on a full disk: there is no room for the folder of what is set aside."""
+    spool = Spool(tmp_path / "spool")
+    spool.put(_episode("Fine"))
+    (spool.folder / "0-torn.json").write_text('{"episode_id": ')
+    (spool.folder / REFUSED).write_text("in the way")
+    async with serving(memory, Settings()) as served:
+        assert not await Remembrance(Server(f"{served.url}/mcp"), "health", spool, 5).send()
+    left = {path.name for path in spool.folder.iterdir()}
+    assert left == {REFUSED, "0-torn.json"}
+
+
 async def test_a_token_that_is_wrong_leaves_the_episode_waiting(
     tmp_path: Path, memory: Memory
 ) -> None:

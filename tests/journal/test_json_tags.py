@@ -115,6 +115,7 @@ async def test_a_reply_in_json_keeps_what_it_says_to_keep(live: LiveJournal) -> 
     [
         ('{"say": "cut off', "<say>cut off"),
         ('{"say": "Hi", "secret": "the ri', "<say>Hi</say>\n<secret>the ri"),
+        ('{"say": "Hi", "secret": "the\nri', "<say>Hi</say>\n<secret>the\nri"),
         ('{"secret": "the ring", "say": "I have', "<secret>the ring</secret>\n<say>I have"),
         ('{"say": "Hi", "pin": "tea"', "<say>Hi</say>\n<pin>tea</pin>"),
         ('{"say": "Hi", "sec', "<say>Hi</say>"),

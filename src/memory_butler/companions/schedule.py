@@ -30,7 +30,7 @@ from memory_butler.domain.errors import (
     MemoryButlerError,
 )
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.jobs.calendar import is_cron, previous
+from memory_butler.engine.jobs.calendar import NO_CRON, is_cron, previous
 from memory_butler.engine.jobs.catalogue import ACTOR
 from memory_butler.engine.jobs.schedule import keeping, unrecorded
 from memory_butler.engine.memory import Memory
@@ -122,7 +122,7 @@ def _model(memory: Memory) -> LanguageModel | None:
     for kind, cron in crons:
         if not is_cron(cron):
             raise ConfigurationError(
-                f"modules.memory.journal.maintenance.{kind}: {cron!r} is not a cron expression"
+                f"modules.memory.journal.maintenance.{kind}: {cron!r} {NO_CRON}"
             )
     own = memory.language_model if config.model is None else None
     if own is not None or config.maintenance.daily_token_budget == 0:

@@ -25,7 +25,7 @@ from memory_butler.domain.errors import OUT_OF_REACH, ConfigurationError, Memory
 from memory_butler.engine import leftovers
 from memory_butler.engine.audit_keys import AuditKeys, read_keys
 from memory_butler.engine.consolidation.pending import UNREAD_WINDOW, lives
-from memory_butler.engine.jobs.calendar import is_cron
+from memory_butler.engine.jobs.calendar import NO_CRON, is_cron
 from memory_butler.engine.jobs.catalogue import CONFIRM, JOBS, pause_before
 from memory_butler.engine.keys import keys_of, master_place, readable_by_others
 from memory_butler.engine.memory import utc_now
@@ -366,7 +366,11 @@ async def _schedule(settings: Settings) -> list[Finding]:
         if cron := getattr(upkeep, kind):
             times[f"journal.maintenance.{kind}"] = cron
     return [
-        Finding("schedule", "failed", f"modules.memory.{name}: {cron!r} is not a cron expression")
+        Finding(
+            "schedule",
+            "failed",
+            f"modules.memory.{name}: {cron!r} {NO_CRON}",
+        )
         for name, cron in times.items()
         if not is_cron(cron)
     ]

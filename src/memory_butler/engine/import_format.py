@@ -71,10 +71,8 @@ class EpisodeLine(_MemoryLine):
 
 
 class FactLine(_MemoryLine):
-    """What is true; a later line of the same subject, predicate and scope supersedes it.
-
-    One that says that it began before the one that holds is kept as a former fact.
-    """
+    """What is true; a later line of the same subject, predicate and scope supersedes it, or is
+    kept as a former fact where both say since when and it began before."""
 
     kind: Literal["fact"]
     subject: str = Field(description="Who or what it is about.")

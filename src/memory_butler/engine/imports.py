@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from itertools import groupby, islice
 from typing import Any, Final
 from uuid import UUID
@@ -53,6 +54,8 @@ MAX_REPORTED: Final = 1000
 # Days that imported episodes are kept, counted from the import: history is imported to be
 # consolidated, which takes longer than the week that a fresh episode has.
 KEEP_DAYS: Final = 90
+# Two machines are seldom less apart by their clocks, and history is by days.
+_OTHERS_CLOCKS: Final = timedelta(minutes=5)
 MAX_KEEP_DAYS: Final = 36_500
 
 
@@ -382,7 +385,7 @@ def _without_references(line: AnyLine) -> dict[str, Any]:
 
 def _refuse_future(new: NewEpisode) -> None:
     """It would be the latest for as long as that takes, and count as new."""
-    if new.occurred_at > new.created_at:
+    if new.occurred_at - new.created_at > _OTHERS_CLOCKS:
         raise InvalidInput(
             f"occurred_at {new.occurred_at.isoformat()} lies in the future; history does not"
         )

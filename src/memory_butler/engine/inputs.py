@@ -232,9 +232,12 @@ def metadata(value: Mapping[str, Any] | None) -> dict[str, Any]:
 def visible_json(value: Any, *, keys_alone: bool = False) -> Any:
     """A JSON value whose texts and keys, or keys alone, hold what one sees."""
     if isinstance(value, Mapping):
-        return {
+        clean = {
             visible(key)[0]: visible_json(one, keys_alone=keys_alone) for key, one in value.items()
         }
+        if len(clean) < len(value):
+            raise InvalidInput("two keys are one without the characters that nobody sees")
+        return clean
     if isinstance(value, list):
         return [visible_json(one, keys_alone=keys_alone) for one in value]
     return visible(value)[0] if isinstance(value, str) and not keys_alone else value

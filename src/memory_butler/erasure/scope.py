@@ -83,8 +83,6 @@ _UNPARTED: Final = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
 )
 _SIGN: Final = re.compile(r"([^\w\s])")
-# Of versions, before and after: a fact that is stored anew each hour has 8,760 in a year.
-_STEPS: Final = 10_000
 # "Brandts" and "Toms" are theirs; "also" is not Al's.
 _INFLECTED: Final = 4
 
@@ -117,7 +115,7 @@ async def scope_of(tx: Transaction, target: Target) -> Scope:
                 kept[row["id"]] = _kept(row)
     for id in sorted(above):
         kept[id] = Kept("episode", id, "what was erased was drawn from it, and it may still say so")
-    for id in await _versions(tx, fact_ids):
+    for id in await erasure.versions(tx, sorted(fact_ids)):
         kept.setdefault(id, Kept("fact", id, "an earlier or later version of what was erased"))
     if pattern := _naming(await erasure.names(tx, named.entities)):
         gone = episode_ids | fact_ids | rule_ids
@@ -131,15 +129,6 @@ async def scope_of(tx: Transaction, target: Target) -> Scope:
         named.entities,
     )
     return Scope(doomed, tuple(kept.values()))
-
-
-async def _versions(tx: Transaction, doomed: set[UUID]) -> list[UUID]:
-    """What these facts replaced, and what replaced them, without themselves."""
-    known: set[UUID] = set()
-    for id in sorted(doomed):
-        if id not in known:
-            known.update(await facts.chain(tx, id, _STEPS))
-    return sorted(known - doomed)
 
 
 def _naming(names: Iterable[str]) -> str:

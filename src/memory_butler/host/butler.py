@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from croniter import CroniterBadDateError, croniter
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from memory_butler import butler_toml
@@ -42,13 +41,13 @@ class Entry(_Table):
     @field_validator("cron")
     @classmethod
     def _is_cron(cls, given: str) -> str:
-        if not croniter.is_valid(given):
-            raise ValueError(f"{given!r} is not a cron expression")
-        try:
-            for moment in (croniter(given).get_prev, croniter(given).get_next):
-                moment()
-        except CroniterBadDateError:
-            raise ValueError(f"{given!r} names a day that never comes") from None
+        from memory_butler.engine.jobs.calendar import (
+            NO_CRON,
+            is_cron,
+        )  # loads more than a look needs
+
+        if not is_cron(given):
+            raise ValueError(f"{given!r} {NO_CRON}")
         return given
 
 

@@ -112,8 +112,17 @@ class Spool:
                 whole = False
             except (ValueError, TypeError, InvalidInput) as error:
                 log.error("a spooled episode cannot be read", file=str(path), reason=str(error))
-                self.refuse(path)
+                whole = self._set_aside(path) and whole
         return Waiting(found, whole)
+
+    def _set_aside(self, path: Path) -> bool:
+        """Refuse a torn file; False: the disk does not take that now."""
+        try:
+            self.refuse(path)
+        except OSError as error:
+            log.error("a spooled episode stays in the way", file=str(path), reason=error.strerror)
+            return False
+        return True
 
     def _fetch_key(self) -> bool:
         """Fetch the key once; False: it is away."""

@@ -84,7 +84,8 @@ def _unfinished(text: str, at: int) -> tuple[int, str] | None:
     for match in islice(_BARE.finditer(text, at), _MOST):
         for whole, within in _closed(text, match.end()):
             try:
-                tags = "\n".join(_tags(json.loads(whole)))
+                # Not strict: a model that writes by hand breaks its lines within a string.
+                tags = "\n".join(_tags(json.loads(whole, strict=False)))
             except (ValueError, RecursionError, _Unknown):
                 continue
             if not tags or _inside_a_tag(text[: match.start()]):

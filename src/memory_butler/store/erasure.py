@@ -85,6 +85,11 @@ async def names(tx: Transaction, entity_ids: Sequence[UUID]) -> list[str]:
     return [row["name"] for row in await tx.fetch(SQL["names"], list(entity_ids))]
 
 
+async def versions(tx: Transaction, facts: Sequence[UUID]) -> list[UUID]:
+    """What these facts replaced, and what replaced them, without themselves."""
+    return [row["id"] for row in await tx.fetch(SQL["versions"], list(facts))]
+
+
 async def naming(tx: Transaction, pattern: str) -> list[Row]:
     """`kind` and `id` of what has a match of a regular expression, in whatever state.
 

@@ -57,6 +57,21 @@ UNION ALL
 SELECT 'rule', id FROM rules WHERE tenant_id = $1 AND content ~* $2
 ORDER BY 1, 2
 
+-- name: versions
+-- What these facts replaced and what replaced them, directly or through others, without themselves. No step
+-- is counted: a fact that is reached twice is one, and so each is read once.
+WITH RECURSIVE older (id, supersedes_id) AS (
+    SELECT id, supersedes_id FROM facts WHERE tenant_id = $1 AND id = ANY ($2)
+    UNION
+    SELECT f.id, f.supersedes_id FROM older o
+    JOIN facts f ON f.tenant_id = $1 AND f.id = o.supersedes_id
+), newer (id) AS (
+    SELECT id FROM facts WHERE tenant_id = $1 AND id = ANY ($2)
+    UNION
+    SELECT f.id FROM newer n JOIN facts f ON f.tenant_id = $1 AND f.supersedes_id = n.id
+)
+SELECT id FROM (SELECT id FROM older UNION SELECT id FROM newer) found WHERE id <> ALL ($2) ORDER BY id
+
 -- name: sources
 -- The episodes that these facts and rules were drawn from, and that are still there.
 SELECT e.id FROM episodes e

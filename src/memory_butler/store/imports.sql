@@ -6,13 +6,14 @@ UNION ALL SELECT id FROM entities WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: said_otherwise
 -- Facts of these ids that were superseded, and what holds in the place of each now, where another statement of
--- the same note took it.
+-- the same note took it. An edit keeps the note, and a random id (version 4): it is no statement of the note,
+-- whose facts have ids made from what they say (version 5).
 SELECT f.id, n.id AS instead, n.content
 FROM facts f JOIN facts n ON n.tenant_id = f.tenant_id AND n.scope = f.scope
     AND n.subject_key = f.subject_key AND n.predicate_key = f.predicate_key AND n.validity = 'active'
 WHERE f.tenant_id = $1 AND f.id = ANY($2) AND f.validity = 'superseded'
   AND n.metadata->>'imported_from' = f.metadata->>'imported_from'
-  AND n.metadata->>'note' = f.metadata->>'note'
+  AND n.metadata->>'note' = f.metadata->>'note' AND substr(n.id::text, 15, 1) = '5'
 
 -- name: contents
 SELECT content FROM episodes WHERE tenant_id = $1 AND id = $2

@@ -38,7 +38,17 @@ async def test_the_crons_are_configurable(memory: Memory) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "daily", "0 0 30 2 *", "0 0 31 4 *", "61 * * * *", "* * * *", "0 */6 * *", "0 25 * * *"],
+    [
+        "",
+        "daily",
+        "0 0 30 2 *",
+        "0 0 31 4 *",
+        "0 0 1 1 * 0 2030",
+        "61 * * * *",
+        "* * * *",
+        "0 */6 * *",
+        "0 25 * * *",
+    ],
 )
 def test_what_is_no_cron(text: str) -> None:
     assert not is_cron(text)

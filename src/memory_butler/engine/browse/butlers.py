@@ -43,11 +43,14 @@ async def look_at_butler(memory: Memory, principal: Principal, butler: str) -> L
     Raises:
         NotFound: memory knows none of this name.
     """
-    name, now = inputs.name("butler", butler), memory.clock()
+    now = memory.clock()
+    # To the letter as well: names were not always stored as one sees them.
+    names = dict.fromkeys((inputs.name("butler", butler), inputs.key("butler", butler)))
     async with memory.reading(principal.tenant) as tx:
-        found = await butlers.known(tx, now, name)
+        found = [row for name in names for row in await butlers.known(tx, now, name)]
         if not found:
-            raise NotFound(f"no butler named {name[:60]!r} has stored a memory yet")
+            raise NotFound(f"no butler named {next(iter(names))[:60]!r} has stored a memory yet")
+        name = found[0]["name"]
         learned = await facts.latest_of_butler(tx, name, LEARNINGS)
         latest = await sessions.page(tx, Part(_SESSIONS), butler=name)
     return LookedAtButler(

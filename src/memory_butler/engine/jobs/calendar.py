@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from croniter import CroniterBadDateError, croniter
 
@@ -9,6 +10,9 @@ from memory_butler.engine.jobs.catalogue import JOBS
 from memory_butler.engine.memory import Memory
 from memory_butler.store import jobs
 from memory_butler.store.rows import Row
+
+# What there is to say of a text that `is_cron` refuses.
+NO_CRON: Final = "is not a cron expression, or is of a day that never comes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +40,13 @@ async def recent(memory: Memory, limit: int) -> list[Row]:
 
 
 def is_cron(expression: str) -> bool:
-    """Whether a text is a cron expression that names a moment: "0 0 30 2 *" never comes."""
+    """Whether a text is a cron expression of moments that have come, and that come: of "0 0 30 2 *"
+    there is none, and of a single year none before or after it."""
     if not croniter.is_valid(expression):
         return False
     try:
-        croniter(expression).get_next()
+        for moment in (croniter(expression).get_prev, croniter(expression).get_next):
+            moment()
     except CroniterBadDateError:
         return False
     return True

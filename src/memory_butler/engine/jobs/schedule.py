@@ -15,7 +15,7 @@ import asyncpg
 
 from memory_butler.background import cancelled
 from memory_butler.domain.errors import ConfigurationError
-from memory_butler.engine.jobs.calendar import following, is_cron, previous
+from memory_butler.engine.jobs.calendar import NO_CRON, following, is_cron, previous
 from memory_butler.engine.jobs.catalogue import JOBS, Job
 from memory_butler.engine.jobs.ticks import run_tick, waits
 from memory_butler.engine.memory import Memory
@@ -127,7 +127,7 @@ async def keeping(entries: Sequence[Entry], clock: Callable[[], datetime]) -> As
     for entry in entries:
         if not is_cron(entry.cron):
             raise ConfigurationError(
-                f"modules.memory.schedule.{entry.name}: {entry.cron!r} is not a cron expression"
+                f"modules.memory.schedule.{entry.name}: {entry.cron!r} {NO_CRON}"
             )
     stop = asyncio.Event()
     kept = [asyncio.create_task(_keep(one, clock, stop), name=one.name) for one in entries]

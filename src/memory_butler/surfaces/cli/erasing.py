@@ -63,7 +63,7 @@ def erase(
         typer.Option("--sources", help="The episodes that an erased fact was drawn from, too."),
     ] = False,
     preview: Annotated[
-        bool, typer.Option("--preview", help="Only tell what would go; nothing is changed.")
+        bool, typer.Option("--preview", help="Only tell what would go; no memory is changed.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     admin_dsn: AdminDsn = None,
