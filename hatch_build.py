@@ -31,7 +31,7 @@ class MadeHook(BuildHookInterface[Any]):
     def dependencies(self) -> list[str]:
         """Asked before anything is built; node comes as a package where the machine has none."""
         current = self._module("tools", "client_code.py").is_current()
-        if self.target_name == "wheel" and not Path(self.root, _LANGUAGES, "model.json").is_file():
+        if self.target_name == "wheel" and not self._has_languages():
             current = False
         wanted = [] if current else [*self.metadata.core.dependencies]
         frontend = self._module("frontend", "build.py")
@@ -67,8 +67,11 @@ class MadeHook(BuildHookInterface[Any]):
             self.app.display_waiting("downloading the embedding model (83 MB)")
             weights.bring()
 
+    def _has_languages(self) -> bool:
+        return Path(self.root, _LANGUAGES, "model.json").is_file()
+
     def _languages(self) -> None:
-        if not Path(self.root, _LANGUAGES, "model.json").is_file():
+        if not self._has_languages():
             maker = Path(self.root, "tools", "language_model.py")
             subprocess.run([sys.executable, maker], check=True)  # noqa: S603 -- our own
 

@@ -14,7 +14,6 @@ from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.facts import FactKey
 from memory_butler.domain.likeness import COMPARED_FROM, Likeness, Statement, about_one, compare
 from memory_butler.domain.principals import Principal
-from memory_butler.domain.trust import Trust
 from memory_butler.engine import fact_changes, inputs
 from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.curate import require, require_holding
@@ -218,9 +217,7 @@ async def _accept(
     """Believe a fact that waited, in place of `old` and of what else is active under its key."""
     require_holding(row, now)
     rivals = [one.id for one in await facts.active_of(tx, FactKey.of_row(row)) if one.id != old]
-    for id in (old, *rivals):
-        await fact_changes.supersede(tx, principal, id, row["id"], now, row["valid_from"])
-    await facts.accept(tx, row["id"], now, Trust(row["trust"]), old)
+    await fact_changes.accept(tx, principal, row, [old, *rivals], now)
 
 
 def _settled_with(metadata: Mapping[str, Any], other: UUID, *, for_good: bool) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from memory_butler.domain.exchange import MARK
 from memory_butler.domain.facts import FactKey, Validity, lifecycle_state
 from memory_butler.domain.links import MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
-from memory_butler.domain.trust import Trust
 from memory_butler.engine import fact_changes, inputs
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.served import Audience, note
@@ -129,9 +128,7 @@ async def accept_fact(memory: Memory, principal: Principal, fact_id: UUID | str)
             old = await facts.for_update(tx, UUID(target))
             replaced += [old["id"]] if old is not None and old["validity"] == "active" else []
         await versions.keep(tx, "fact", [id], now)
-        for old_id in replaced:
-            await fact_changes.supersede(tx, principal, old_id, id, now, row["valid_from"])
-        await facts.accept(tx, id, now, Trust(row["trust"]), replaced[0] if replaced else None)
+        await fact_changes.accept(tx, principal, row, replaced, now)
         await _tell(tx, principal, "fact_accepted", "fact", id, memory)
         accepted = await facts.look(tx, id)
     assert accepted is not None  # noqa: S101 -- locked above

@@ -366,11 +366,7 @@ async def _schedule(settings: Settings) -> list[Finding]:
         if cron := getattr(upkeep, kind):
             times[f"journal.maintenance.{kind}"] = cron
     return [
-        Finding(
-            "schedule",
-            "failed",
-            f"modules.memory.{name}: {cron!r} {NO_CRON}",
-        )
+        Finding("schedule", "failed", f"modules.memory.{name}: {cron!r} {NO_CRON}")
         for name, cron in times.items()
         if not is_cron(cron)
     ]

@@ -3,6 +3,7 @@
 The caller holds the fact's lock, and has read the clock under it.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -39,6 +40,16 @@ async def supersede(
     await facts.set_supersedes(tx, new, old)
     await _note_superseded(tx, principal, old, new, now)
     await end_waiting_for(tx, principal, old, new, now)
+
+
+async def accept(
+    tx: Transaction, principal: Principal, row: Row, replaced: Sequence[UUID], now: datetime
+) -> None:
+    """Believe a statement that waited: it takes the place of these, of the first by its key."""
+    for old in replaced:
+        await supersede(tx, principal, old, row["id"], now, row["valid_from"])
+    first = replaced[0] if replaced else None
+    await facts.accept(tx, row["id"], now, Trust(row["trust"]), first)
 
 
 async def end_waiting_for(

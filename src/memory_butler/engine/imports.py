@@ -54,9 +54,9 @@ MAX_REPORTED: Final = 1000
 # Days that imported episodes are kept, counted from the import: history is imported to be
 # consolidated, which takes longer than the week that a fresh episode has.
 KEEP_DAYS: Final = 90
-# Two machines are seldom less apart by their clocks, and history is by days.
-_OTHERS_CLOCKS: Final = timedelta(minutes=5)
 MAX_KEEP_DAYS: Final = 36_500
+# Clocks of two machines are seldom further apart, and history is by days.
+_OTHERS_CLOCKS: Final = timedelta(minutes=5)
 
 
 @dataclass(slots=True)

@@ -41,10 +41,8 @@ class Entry(_Table):
     @field_validator("cron")
     @classmethod
     def _is_cron(cls, given: str) -> str:
-        from memory_butler.engine.jobs.calendar import (
-            NO_CRON,
-            is_cron,
-        )  # loads more than a look needs
+        # Here, because it loads more than a look at a butler needs.
+        from memory_butler.engine.jobs.calendar import NO_CRON, is_cron
 
         if not is_cron(given):
             raise ValueError(f"{given!r} {NO_CRON}")

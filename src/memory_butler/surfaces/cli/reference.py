@@ -1,6 +1,7 @@
 """docs/cli.md, made from the commands themselves."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from inspect import getdoc
 from typing import Any
 
 from rich.text import Text
@@ -89,7 +90,7 @@ def render_cli_reference(*additions: Addition) -> str:
     parts += [_CODES_INTRO, _table(("Code", "Meaning"), codes), _IMPORT_INTRO]
     for line in LINES:
         parts += [f"### {line.model_fields['kind'].annotation.__args__[0]}\n"]  # type: ignore[union-attr]
-        parts += [f"{line.__doc__}\n", _table(("Key", "Default", "Meaning"), _keys(line))]
+        parts += [f"{getdoc(line)}\n", _table(("Key", "Default", "Meaning"), _keys(line))]
     return "\n".join(parts)
 
 
