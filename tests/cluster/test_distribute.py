@@ -139,9 +139,14 @@ async def test_what_was_taken_from_a_worker_is_named_and_given_again(
 
 async def test_a_distributed_schema_is_upgraded(spread: Prepared, tmp_path: Path) -> None:
     admin_dsn = spread.coordinator.dsn()
-    # As of mem_034: what came since has made this table, this index and these columns.
+    # As of mem_034: what came since has made this table, index and function, and these columns.
     await _at(spread.coordinator, "DROP TABLE masked_texts")
     await _at(spread.coordinator, "DROP INDEX idx_facts_subject_key")
+    await _at(spread.coordinator, "DROP VIEW memory_history.entities")
+    await _at(
+        spread.coordinator, "ALTER TABLE entities DROP COLUMN name_key, DROP COLUMN alias_keys"
+    )
+    await _at(spread.coordinator, "DROP FUNCTION keys_of")
     columns = ("move_id", "move_state", "move_place")
     dropped = ", ".join(f"DROP COLUMN {name}" for name in columns)
     await _at(spread.coordinator, f"ALTER TABLE tenants {dropped}")

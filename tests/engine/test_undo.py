@@ -505,7 +505,7 @@ async def test_every_column_is_restored_or_known_not_to_change(admin: Connection
             "retry_count",
             "last_error",
         },
-        "entities": set(),
+        "entities": {"name_key", "alias_keys"},
     }
     everywhere = {"tenant_id", "id", "created_at", "embedding", "search_vector"}
     everywhere |= {"embedding_version_id", *_COUNTERS}

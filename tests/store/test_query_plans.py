@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from conftest import NOW, Connection, Database, Template, cloned, stocked
-from memory_butler.store import episodes, facts, rules
+from memory_butler.store import entities, episodes, facts, rules
 from memory_butler.store.queries import Queries
 from memory_butler.store.search import SQL as SEARCHES
 
@@ -245,6 +245,25 @@ async def test_a_subject_is_found_by_an_index_however_it_is_written(
     plan = await _plan_of_list(admin, database, facts.SQL["count"], None, subject=" S7 ")
     assert "idx_facts_subject_key" in plan
     assert "Seq Scan" not in plan
+
+
+async def test_whom_a_new_fact_is_about_is_found_by_indexes(
+    admin: Connection, database: Database
+) -> None:
+    await admin.execute(
+        "INSERT INTO entities (canonical_name, entity_type, aliases)"
+        " SELECT 'Person ' || n, 'person',"
+        " CASE WHEN n = 7 THEN ARRAY['The  Seventh'] ELSE '{}' END FROM generate_series(1, 3000) n;"
+        "ANALYZE entities"
+    )
+    await admin.execute("SET butler.tenant_id = 'default'")
+    await admin.execute(f"SET SESSION AUTHORIZATION {database.roles.runtime}")
+    for name in ("person  8", "the seventh"):
+        query = "EXPLAIN " + entities.SQL["exactly_named"]
+        plan = "\n".join(row[0] for row in await admin.fetch(query, "default", name))
+        assert "idx_entities_name_key" in plan
+        assert "idx_entities_with_aliases" in plan
+        assert "Seq Scan" not in plan
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ _MADE = {
     "mem_042": "0a3f0dc6469e9a54",
     "mem_043": "3ea9971ef0f46ffc",
     "mem_044": "059e07206c6b36df",
+    "mem_045": "fa478040ce47a614",
 }
 
 TIMESTAMP = "timestamp with time zone"

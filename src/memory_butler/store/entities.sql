@@ -22,9 +22,11 @@ SELECT {columns} FROM entities WHERE tenant_id = $1 AND canonical_name = $2 AND 
 -- Whom a text names in full, by name or alias, whatever its case and spaces; two are enough to know
 -- that it is not one.
 SELECT id FROM entities
-WHERE tenant_id = $1 AND metadata->>'merged_into' IS NULL
-  AND (key_of(canonical_name) = key_of($2)
-       OR EXISTS (SELECT FROM unnest(aliases) a WHERE key_of(a) = key_of($2)))
+WHERE tenant_id = $1 AND metadata->>'merged_into' IS NULL AND id IN (
+    SELECT id FROM entities WHERE tenant_id = $1 AND name_key = key_of($2)
+    UNION ALL
+    SELECT id FROM entities
+    WHERE tenant_id = $1 AND alias_keys IS NOT NULL AND key_of($2) = ANY (alias_keys))
 LIMIT 2 FOR SHARE
 
 -- name: lock

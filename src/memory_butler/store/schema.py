@@ -22,7 +22,7 @@ HISTORY_SCHEMA = "memory_history"
 
 # The newest revision, and the oldest that it upgrades; they are numbered in their order. A test
 # holds them against the migrations: to read those at every start would take longer than the start.
-HEAD = "mem_044"
+HEAD = "mem_045"
 OLDEST = "mem_030"
 
 MIN_POSTGRESQL = 16

@@ -75,7 +75,7 @@ SELECT e.tenant_id, 'episode', e.id, since.known_from, $3,
 
 -- name: entity
 {keep}
-SELECT n.tenant_id, 'entity', n.id, since.known_from, $3, to_jsonb(n) - ARRAY['tenant_id', 'id']
+SELECT n.tenant_id, 'entity', n.id, since.known_from, $3, to_jsonb(n) - ARRAY['tenant_id', 'id', 'name_key', 'alias_keys']
 FROM entities n, LATERAL (
     SELECT coalesce(max(v.known_until), n.created_at) AS known_from FROM memory_versions v
     WHERE v.tenant_id = $1 AND v.kind = 'entity' AND v.id = n.id

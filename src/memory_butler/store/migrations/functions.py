@@ -19,6 +19,7 @@ _HERE = Path(__file__).parent
 # They need no table, and tables, indexes and other functions need them.
 FIRST = (
     "key_of",
+    "keys_of",
     "lasting",
     "effective_confidence",
     "without_accents",

@@ -31,6 +31,9 @@ BEGIN
                        ' THEN r.last_referenced_at ELSE r.created_at END'
                    WHEN attname = 'validity' THEN
                        'CASE WHEN memory_history.as_of() IS NULL THEN r.validity ELSE ''active'' END'
+                   -- A name changes, and its key is in no version.
+                   WHEN attname = 'name_key' THEN 'key_of(r.canonical_name)'
+                   WHEN attname = 'alias_keys' THEN 'keys_of(r.aliases)'
                    ELSE 'r.' || quote_ident(attname)
                END || ' AS ' || quote_ident(attname), ', ' ORDER BY attnum),
                -- `t` itself has no type on a machine of Citus, where a part of the table stands for it.

@@ -256,12 +256,16 @@ CREATE TABLE entities (
     metadata jsonb DEFAULT '{}',
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
+    name_key text GENERATED ALWAYS AS (key_of(canonical_name)) STORED,
+    alias_keys text[] GENERATED ALWAYS AS (keys_of(aliases)) STORED,
     PRIMARY KEY (tenant_id, id),
     CONSTRAINT entities_name_unique UNIQUE (tenant_id, canonical_name, entity_type)
 );
 
 CREATE INDEX idx_entities_name ON entities (tenant_id, canonical_name);
 CREATE INDEX idx_entities_name_lower ON entities (tenant_id, lower(canonical_name));
+CREATE INDEX idx_entities_name_key ON entities (tenant_id, name_key);
+CREATE INDEX idx_entities_with_aliases ON entities (tenant_id) WHERE alias_keys IS NOT NULL;
 CREATE INDEX idx_entities_aliases ON entities USING gin (aliases);
 CREATE INDEX idx_entities_metadata ON entities USING gin (metadata);
 
