@@ -467,12 +467,12 @@ export class Scene {
       else byColor.set(color, [dot]);
     }
     for (const [color, dots] of byColor) {
+      // One path for all of them; what looks alike has faded alike.
       pen.fillStyle = color;
-      for (const dot of dots) {
-        shape(pen, dot, dot.radius * grown);
-        pen.globalAlpha = Math.min(1, dot.opacity * 4);
-        pen.fill();
-      }
+      pen.globalAlpha = Math.min(1, dots[0]!.opacity * 4);
+      pen.beginPath();
+      for (const dot of dots) shape(pen, dot, dot.radius * grown);
+      pen.fill();
     }
     pen.globalAlpha = 1;
     pen.lineWidth = 2 / this.#view.zoom;
@@ -481,6 +481,7 @@ export class Scene {
     if (this.#hovered) marked.add(this.#hovered);
     for (const dot of shown) {
       if (!marked.has(dot.id)) continue;
+      pen.beginPath();
       shape(pen, dot, dot.radius * grown);
       pen.stroke();
     }
@@ -551,12 +552,15 @@ function placeBeside(one: Dot, other: Dot): void {
   fresh.y = known.y + 30 * Math.sin(angle);
 }
 
-/** A circle is a person, a square an organisation, a diamond a place, a triangle something else. */
+/**
+ * Adds to the path: a circle for a person, a square for an organisation, a diamond for a place, a triangle for
+ * something else.
+ */
 function shape(pen: CanvasRenderingContext2D, { node, x, y }: Dot, radius: number): void {
   const [left, top] = [x!, y!];
-  pen.beginPath();
   switch (node.entity_type) {
     case "person":
+      pen.moveTo(left + radius, top);
       pen.arc(left, top, radius, 0, 2 * Math.PI);
       return;
     case "organization":
