@@ -155,6 +155,20 @@ async def test_a_period_in_the_question_finds_what_happened_then(
     assert [hit.explain()["period"] for hit in hits[1:]] == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("said", ["{0:%d.%m.%Y}", "{0:%d/%m/%Y}"])
+async def test_a_day_in_figures_is_a_time_and_no_words(
+    memory: Memory, principal: Principal, said: str
+) -> None:
+    at = NOW - timedelta(days=300)
+    (then,) = await _talk(memory, principal, "the boiler broke", at=at)
+    elsewhere = f"{at.day} bad invoices, all of {at:%B}"
+    (other,) = await _talk(memory, principal, elsewhere, at=NOW - timedelta(days=200))
+    question = f"what broke on {said.format(at)}?"
+    hits = await search(memory, principal, question, mode="deep", limit=3)
+    assert [hit.row["id"] for hit in hits] == [then, other]
+    assert hits[1].explain()["coverage"] == 0.0
+
+
 @pytest.mark.parametrize("named", ["Robert Miller", "bobby", "Bobby"])
 async def test_a_fact_is_found_by_any_name_of_its_entity(
     memory: Memory, principal: Principal, named: str

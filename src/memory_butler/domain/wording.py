@@ -73,7 +73,7 @@ _DOTTED_DATE: Final = re.compile(
 )
 
 
-def with_parts(text: str) -> str:
+def with_parts(text: str, *, with_dates: bool = True) -> str:
     """`text` and behind it the parts of its paths, hosts and "either/or", and its dates in words.
 
     "tests/test_pool.py" is found by "test_pool.py", "OPS-142" by "142", and "2026-12-11",
@@ -83,15 +83,19 @@ def with_parts(text: str) -> str:
     text = _DASH.sub(" - ", text)
     read = text[:_READ]
     added = (part for one in _UNSPACED.findall(read) for part in _parts(one.rstrip(".:!?")))
-    dates = (
-        *(_in_words(one) for form in (_ISO_DATE, _DOTTED_DATE) for one in form.finditer(read)),
-        *map(_said, dates_with_slashes(read[:READ])),
-        *dates_in_words(read),
-    )
+    dates = _dates(read) if with_dates else ()
     # PostgreSQL's parser reads a negative number here.
     numbers = _NUMBER_OF.findall(read)
     more = islice(dict.fromkeys((*dates, *numbers, *added)), _MOST_PARTS)
     return " ".join([text, *more])
+
+
+def _dates(text: str) -> Iterator[str]:
+    """The dates of a text in English words."""
+    for form in (_ISO_DATE, _DOTTED_DATE):
+        yield from map(_in_words, form.finditer(text))
+    yield from map(_said, dates_with_slashes(text[:READ]))
+    yield from dates_in_words(text)
 
 
 def spelled_dates(text: str) -> str:

@@ -125,9 +125,10 @@ class Question:
     `without` names memories to do as if they were not there. With `weighty`, what matters most is
     looked for by itself, too. In a deep search, `parts` are the things that it asks for, where it
     asks for several. `words` is the text with its languages, for the keyword retriever, `dated`
-    the text with its dates in English, and `calendar` what its language calls months and weekdays,
-    each with its English name. `is_foreign` says that it is in another language than
-    English, `spoken` which languages memory has, where that matters; see `understood`.
+    the text with its dates in English, `period` the time that a deep search names, and `calendar`
+    what its language calls months and weekdays, each with its English name. `is_foreign` says that
+    it is in another language than English, `spoken` which languages memory has, where that matters;
+    see `understood`.
     """
 
     text: str
@@ -145,6 +146,7 @@ class Question:
     parts: "tuple[Question, ...]" = ()
     words: str = ""
     dated: str = ""
+    period: Period | None = None
     calendar: Mapping[str, str] = field(default_factory=dict)
     is_foreign: bool = False
     spoken: Spoken = field(default_factory=dict)
@@ -221,8 +223,18 @@ async def _understood(asked: Question, spoken: Spoken) -> Question:
     in_deep = asked.mode == "deep" and is_foreign
     dated = await in_english(asked.text, spoken) if in_deep else put_into_english(asked.text)
     calendar = await calendar_of(asked.text, spoken) if in_deep else {}
+    period = period_of(dated, asked.here_now) if asked.mode == "deep" else None
+    if period is not None and period.start <= asked.now:
+        # When it happened counts by itself; as words it would count twice, and hide the others.
+        words = await languages.of_question(asked.text, spoken, with_dates=False)
     return replace(
-        asked, words=words, dated=dated, calendar=calendar, is_foreign=is_foreign, spoken=spoken
+        asked,
+        words=words,
+        dated=dated,
+        period=period,
+        calendar=calendar,
+        is_foreign=is_foreign,
+        spoken=spoken,
     )
 
 
@@ -286,15 +298,14 @@ async def _of_one(
     embedding: Awaitable[Vector | None],
 ) -> list[Match]:
     """Every memory that bears on the question, or on the question by name, unordered."""
-    period = period_of(asked.dated, asked.here_now) if asked.mode == "deep" else None
-    pointed = await _pointed_at(tx, types, asked, period)
-    found, worded_best = await _matches(tx, types, asked, period, pointed, embedding)
+    pointed = await _pointed_at(tx, types, asked)
+    found, worded_best = await _matches(tx, types, asked, pointed, embedding)
     put = await _put_by_name(tx, types, asked, worded_best)
     if put is None:
         return found
     named = await _understood(replace(asked, text=put), asked.spoken)
     begun = _begin_embedding(memory, named, tx.tenant)
-    more, _ = await _matches(tx, types, named, period, pointed, begun)
+    more, _ = await _matches(tx, types, named, pointed, begun)
     return _united(found, more)
 
 
@@ -302,7 +313,6 @@ async def _matches(
     tx: Transaction,
     types: Sequence[MemoryType],
     asked: Question,
-    period: Period | None,
     pointed: "_Pointed",
     embedding: Awaitable[Vector | None],
 ) -> tuple[list[Match], list[UUID]]:
@@ -313,7 +323,7 @@ async def _matches(
         which may say whom it is about, though they bear on it too little themselves.
     """
     wanted = asked.wanted(types)
-    deep = Deep(spellings(asked.text), period) if asked.mode == "deep" else None
+    deep = Deep(spellings(asked.text), asked.period) if asked.mode == "deep" else None
     if tx.past:
         found = await _of_the_past(tx, wanted, asked, deep, await embedding)
     else:
@@ -326,7 +336,7 @@ async def _matches(
     scores: Mapping[UUID, DeepScore] = {}
     if deep is not None:
         # Over all types together: the best of a type that has nothing to the point is not the best.
-        scores = deep_scores(_evidence(asked, period, pointed, found, looked))
+        scores = deep_scores(_evidence(asked, pointed, found, looked))
     totals = {id: one.total for id, one in scores.items()}
     best = max(totals.values(), default=0.0) or 1.0
     borne = {} if looked is None else looked[1]
@@ -510,9 +520,7 @@ class _Pointed(NamedTuple):
         return frozenset(row["id"] for row in self.rows)
 
 
-async def _pointed_at(
-    tx: Transaction, types: Sequence[MemoryType], asked: Question, period: Period | None
-) -> _Pointed:
+async def _pointed_at(tx: Transaction, types: Sequence[MemoryType], asked: Question) -> _Pointed:
     """Nothing of a standpoint in the past, whose views have no index of words."""
     # A longer prompt brings dates of its own, as a log does.
     if tx.past or asked.mode != "deep" or "fact" not in types or len(asked.text) > SHORT:
@@ -531,7 +539,7 @@ async def _pointed_at(
         return _Pointed(ahead=dated, perhaps=weekly)
     perhaps = (ahead.days, ahead.or_else) if ahead else ()
     if not is_statement(asked.text):  # "I saw a dog yesterday" asks for nothing of that day
-        perhaps = (*perhaps, days_of(period, today))
+        perhaps = (*perhaps, days_of(asked.period, today))
     dated, weekly = await _naming(tx, types, asked, [days for days in perhaps if days is not None])
     return _Pointed(perhaps=[*dated, *weekly])
 
@@ -623,7 +631,6 @@ def _arm(found: Sequence[Found], rank: Literal["semantic_rank", "keyword_rank"])
 
 def _evidence(
     asked: Question,
-    period: Period | None,
     pointed: _Pointed,
     found: Mapping[MemoryType, Sequence[Found]],
     looked: tuple[Around, dict[UUID, Borne]] | None,
@@ -654,7 +661,7 @@ def _evidence(
                 *around_it,
                 named=own.named or one.id in of_user,
                 in_period=one.id in perhaps
-                or (period is not None and period.holds(own.happened_at)),
+                or (asked.period is not None and asked.period.holds(own.happened_at)),
                 on_the_day=one.id in ahead,
                 told=memory_type == "episode",
                 coverage=len(own.words & words) / len(words) if own.words and words else 0.0,

@@ -58,12 +58,15 @@ async def of_memory(text: str) -> str:
     return wording.marked(words, await _configurations(text))
 
 
-async def of_question(text: str, spoken: Spoken = NONE) -> str:
+async def of_question(text: str, spoken: Spoken = NONE, *, with_dates: bool = True) -> str:
     """A question's preprocessed text as the store takes it, marked with its languages.
 
-    `spoken`: of each language, how many memories are in it.
+    Args:
+        text: the question.
+        spoken: of each language, how many memories are in it.
+        with_dates: with the English words of its dates; not where they say when something happened.
     """
-    words = wording.in_pairs(wording.with_parts(text))
+    words = wording.in_pairs(wording.with_parts(text, with_dates=with_dates))
     return wording.marked(words, await _configurations(text, spoken))
 
 
