@@ -75,7 +75,6 @@ def test_a_helpful_mark_counts_and_takes_the_share_of_successes() -> None:
     after = marked.standing
     assert (after.applied_count, after.success_count, after.harmful_count) == (4, 3, 1)
     assert after.effectiveness_score == 3 / 4
-    assert after.last_applied_at == NOW
     assert marked.events == ("rule_helpful",)
 
 
@@ -85,7 +84,6 @@ def test_a_harmful_mark_counts_and_punishes_fourfold() -> None:
     after = marked.standing
     assert (after.applied_count, after.success_count, after.harmful_count) == (12, 10, 2)
     assert after.effectiveness_score == 10 / (10 + 4 * 2 + 0.01)
-    assert after.last_applied_at == NOW
     assert marked.events == ("rule_harmful",)
 
 

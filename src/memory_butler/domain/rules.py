@@ -126,7 +126,6 @@ class RuleStanding:
     applied_count: int = 0
     success_count: int = 0
     harmful_count: int = 0
-    last_applied_at: datetime | None = None
     needs_inversion: bool = False
 
 
@@ -134,7 +133,8 @@ class RuleStanding:
 class Marked:
     """A mark's outcome: the standing after it, and the events that record it, in order.
 
-    The moment of the mark is also the rule's `last_evaluated_at`, which the caller writes.
+    The moment of the mark is the rule's `last_applied_at` and `last_evaluated_at`, which the
+    caller writes.
     """
 
     standing: RuleStanding
@@ -163,7 +163,6 @@ def mark_helpful(standing: RuleStanding, now: datetime, policy: RulePolicy) -> M
         applied_count=applied,
         success_count=success,
         effectiveness_score=helpful_effectiveness(success, applied),
-        last_applied_at=now,
     )
     maturity = _promoted(marked, now, policy)
     if maturity == standing.maturity:
@@ -183,7 +182,6 @@ def mark_harmful(standing: RuleStanding, now: datetime, policy: RulePolicy) -> M
         applied_count=standing.applied_count + 1,
         harmful_count=harmful,
         effectiveness_score=penalised_effectiveness(standing.success_count, harmful),
-        last_applied_at=now,
     )
     events: tuple[EventType, ...] = ("rule_harmful",)
     maturity = _demoted(marked, policy)
