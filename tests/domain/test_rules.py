@@ -15,7 +15,6 @@ from memory_butler.domain.rules import (
     Maturity,
     RulePolicy,
     RuleStanding,
-    demote_by_hand,
     helpful_effectiveness,
     inverted_content,
     is_disabled,
@@ -24,7 +23,7 @@ from memory_butler.domain.rules import (
     mark_helpful,
     may_invert,
     penalised_effectiveness,
-    promote_by_hand,
+    step_by_hand,
 )
 
 from .moments import NOW, days_ago, past
@@ -216,12 +215,13 @@ def test_an_inverted_rule_warns_against_itself(reasons: list[str], because: str)
 
 @pytest.mark.parametrize("maturity", MATURITIES)
 def test_a_persons_steps_are_those_of_the_table(maturity: Maturity) -> None:
-    for event, by_hand in (("promote", promote_by_hand), ("demote", demote_by_hand)):
+    for event in ("promote", "demote"):
         if (maturity, event) in TABLE:
-            assert by_hand(maturity) == TABLE[maturity, event]
+            assert step_by_hand(maturity, event) == TABLE[maturity, event]
         else:
-            with pytest.raises(InvalidInput, match=f"cannot be {event}d"):
-                by_hand(maturity)
+            some = "candidate and established" if event == "promote" else "established and proven"
+            with pytest.raises(InvalidInput, match=f"cannot be {event}d; only {some} rules can"):
+                step_by_hand(maturity, event)
 
 
 def test_forgotten_and_disabled_are_marks_in_the_metadata() -> None:

@@ -210,36 +210,16 @@ def inverted_content(content: str, reasons: Sequence[str]) -> str:
     return f"ANTI-PATTERN: Do NOT {content}. This caused problems because: {because}"
 
 
-def promote_by_hand(maturity: Maturity) -> Maturity:
-    """One step up by a person's will, whatever the counts; an error at the top (C-37)."""
-    match maturity:
-        case "candidate":
-            return "established"
-        case "established":
-            return "proven"
-        case "proven" | "anti_pattern":
-            raise InvalidInput(
-                f"a rule of maturity {maturity} cannot be promoted; only candidate and established "
-                "rules can"
-            )
-        case _:
-            assert_never(maturity)
-
-
-def demote_by_hand(maturity: Maturity) -> Maturity:
-    """One step down by a person's will, whatever the counts; an error at the bottom (C-37)."""
-    match maturity:
-        case "proven":
-            return "established"
-        case "established":
-            return "candidate"
-        case "candidate" | "anti_pattern":
-            raise InvalidInput(
-                f"a rule of maturity {maturity} cannot be demoted; only established and proven "
-                "rules can"
-            )
-        case _:
-            assert_never(maturity)
+def step_by_hand(maturity: Maturity, event: Literal["promote", "demote"]) -> Maturity:
+    """One step by a person's will, whatever the counts; an error where there is none (C-37)."""
+    steps = {one.source: one.target for one in MATURITY_TRANSITIONS if one.event == event}
+    after = next((one for one in MATURITIES if one == steps.get(maturity)), None)
+    if after is None:
+        some = " and ".join(one for one in MATURITIES if one in steps)
+        raise InvalidInput(
+            f"a rule of maturity {maturity} cannot be {event}d; only {some} rules can"
+        )
+    return after
 
 
 def is_forgotten(metadata: Mapping[str, object]) -> bool:

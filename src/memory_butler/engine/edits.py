@@ -19,10 +19,9 @@ from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
 from memory_butler.domain.rules import (
-    demote_by_hand,
     is_disabled,
     is_forgotten,
-    promote_by_hand,
+    step_by_hand,
 )
 from memory_butler.domain.text import preprocess_text
 from memory_butler.domain.trust import Trust, outranks, parse_trust
@@ -455,8 +454,7 @@ async def move_rule(
         now = memory.clock()
         match act:
             case "promote" | "demote":
-                step = promote_by_hand if act == "promote" else demote_by_hand
-                maturity = step(row["maturity"])
+                maturity = step_by_hand(row["maturity"], act)
                 await versions.keep(tx, "rule", [id], now)
                 moved = await rules.set_maturity(tx, id, maturity, now)
                 event: EventType = "rule_promoted" if act == "promote" else "rule_demoted"
