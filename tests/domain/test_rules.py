@@ -12,7 +12,10 @@ from memory_butler.domain.rules import (
     MATURITY_TRANSITIONS,
     MATURITY_WEIGHTS,
     NO_REASON_GIVEN,
+    HarmfulToAntipattern,
     Maturity,
+    PromoteToEstablished,
+    PromoteToProven,
     RulePolicy,
     RuleStanding,
     helpful_effectiveness,
@@ -28,7 +31,11 @@ from memory_butler.domain.rules import (
 
 from .moments import NOW, days_ago, past
 
-POLICY = RulePolicy()
+POLICY = RulePolicy(
+    PromoteToEstablished(min_successes=5, min_effectiveness=0.6),
+    PromoteToProven(min_successes=15, min_effectiveness=0.8, min_age_days=30),
+    HarmfulToAntipattern(min_harmful=3, max_effectiveness=0.3),
+)
 OLD = days_ago(365)
 TABLE = {(row.source, row.event): row.target for row in MATURITY_TRANSITIONS}
 counts = st.integers(0, 40)
@@ -96,7 +103,7 @@ def test_ten_helps_and_two_harms_do_not_make_a_rule_established() -> None:
 @pytest.mark.parametrize("uses_penalised", [False, True])
 def test_the_stricter_gate_refuses_what_the_plain_share_lets_through(uses_penalised: bool) -> None:
     # 11 helps, 2 harms: 0.846 as a plain share, 0.579 with harm punished fourfold.
-    policy = RulePolicy(promotion_uses_penalised=uses_penalised)
+    policy = replace(POLICY, promotion_uses_penalised=uses_penalised)
     after = mark_helpful(standing(success=10, harmful=2), NOW, policy).standing
     assert after.effectiveness_score == pytest.approx(11 / 13)
     assert after.maturity == ("candidate" if uses_penalised else "established")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memory_butler.domain.confidence import ConfidenceThresholds
 from memory_butler.domain.sweep import Outcome, Swept, outcome
 
-DEFAULTS = ConfidenceThresholds()
+DEFAULTS = ConfidenceThresholds(0.2, 0.05)
 shares = st.floats(0.0, 1.0)
 thresholds = st.tuples(shares, shares).map(lambda two: ConfidenceThresholds(max(two), min(two)))
 

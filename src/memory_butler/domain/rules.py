@@ -1,7 +1,7 @@
 """Rules earn their maturity by being useful, and lose it by doing harm (MAT-01..12)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final, Literal, assert_never, get_args
@@ -81,25 +81,25 @@ NO_REASON_GIVEN: Final = "it was marked harmful repeatedly"
 class PromoteToEstablished:
     """What makes a candidate established (MAT-02); below the effectiveness it falls back."""
 
-    min_successes: int = 5
-    min_effectiveness: float = 0.6
+    min_successes: int
+    min_effectiveness: float
 
 
 @dataclass(frozen=True, slots=True)
 class PromoteToProven:
     """What makes an established rule proven (MAT-03); below the effectiveness it falls back."""
 
-    min_successes: int = 15
-    min_effectiveness: float = 0.8
-    min_age_days: float = 30
+    min_successes: int
+    min_effectiveness: float
+    min_age_days: float
 
 
 @dataclass(frozen=True, slots=True)
 class HarmfulToAntipattern:
     """What makes a rule a warning against itself (MAT-11): so much harm AND less effectiveness."""
 
-    min_harmful: int = 3
-    max_effectiveness: float = 0.3
+    min_harmful: int
+    max_effectiveness: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,9 @@ class RulePolicy:
     fourfold, not at the plain share of successes (C-32).
     """
 
-    promote_to_established: PromoteToEstablished = field(default_factory=PromoteToEstablished)
-    promote_to_proven: PromoteToProven = field(default_factory=PromoteToProven)
-    harmful_to_antipattern: HarmfulToAntipattern = field(default_factory=HarmfulToAntipattern)
+    promote_to_established: PromoteToEstablished
+    promote_to_proven: PromoteToProven
+    harmful_to_antipattern: HarmfulToAntipattern
     promotion_uses_penalised: bool = False
 
 
