@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -14,12 +14,6 @@ from memory_butler.store import transaction as store_transaction
 from surfaces.serving import Client, Served
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def client(served: Served) -> AsyncIterator[Client]:
-    async with served.mcp() as client:
-        yield client
 
 
 async def _fact(client: Client, content: str = "Loves dark green", **more: Any) -> str:
