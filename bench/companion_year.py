@@ -214,7 +214,7 @@ class Companion:
             self.clock.now = datetime.fromisoformat(self.entry["at"]) + REPLY_AFTER
         self.spent += time.process_time() - began
         tokens = estimate_tokens(request.system + request.prompt)
-        return Completion(text, tokens, estimate_tokens(text), None, self.name, True)
+        return Completion(text, tokens, estimate_tokens(text), None, self.name)
 
 
 def _missed(prompt: str, call: str) -> bool:
@@ -250,7 +250,7 @@ class Compiler:
         self.notes.add(found=found)
         text = json.dumps({"put": put})
         tokens = estimate_tokens(request.prompt)
-        return Completion(text, tokens, estimate_tokens(text), None, self.name, True)
+        return Completion(text, tokens, estimate_tokens(text), None, self.name)
 
 
 # ---------------------------------------------------------------- the process that talks

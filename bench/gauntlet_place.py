@@ -43,7 +43,6 @@ class Fooled:
             tokens_out=estimate_tokens(text),
             cost_usd=None,
             model=self.name,
-            estimated=True,
         )
 
     def answer_to(self, material: str) -> dict[str, Any]:

@@ -151,7 +151,7 @@ class Reader:
                 self._note(item, handle, known, answer)
         text = json.dumps(answer, ensure_ascii=False)
         tokens = estimate_tokens(request.system + request.prompt), estimate_tokens(text)
-        return Completion(text, *tokens, cost_usd=None, model=self.name, estimated=True)
+        return Completion(text, *tokens, cost_usd=None, model=self.name)
 
     def _note(
         self, item: Item, source: str, known: Sequence[tuple[str, str]], answer: dict[str, Any]

@@ -22,7 +22,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import asyncpg
 import numpy as np
@@ -32,7 +32,7 @@ from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
 from folders import open_folder
-from memory_butler.config import MemoryModuleConfig
+from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.inference.batching import BatchingEmbedder
@@ -42,6 +42,9 @@ from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.logs import get_logger
 from memory_butler.store import embedded, embeddings, schema
 from memory_butler.store.transaction import Pool, connected, open_pool, prepare_connection
+
+if TYPE_CHECKING:
+    from surfaces.serving import Served
 
 # "Tomorrow" is that of the machine, and the tests name days.
 os.environ["TZ"] = "UTC"
@@ -570,6 +573,15 @@ async def memory(pool: asyncpg.Pool, embedder: BatchingEmbedder, clock: Clock) -
         pool, engine.model_name, engine.model_version, engine.dimensions, clock.now
     )
     return Memory(pool, embedder, version_id, MemoryModuleConfig(), clock)
+
+
+@pytest.fixture
+async def served(memory: Memory) -> "AsyncIterator[Served]":
+    """A server on the test's own database."""
+    from surfaces.serving import serving
+
+    async with serving(memory, Settings()) as served:
+        yield served
 
 
 @pytest.fixture

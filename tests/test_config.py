@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memory_butler.config import MemoryModuleConfig, Settings, is_address, load
-from memory_butler.domain import context, quotas, rules, scoring
+from memory_butler.domain import rules
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.retrieval_config import RetrievalConfig
 
@@ -180,15 +180,6 @@ def test_rules_rise_and_fall_at_the_documents_limits() -> None:
         "promote_to_proven": {"min_successes": 15, "min_effectiveness": 0.8, "min_age_days": 30},
         "harmful_to_antipattern": {"min_harmful": 3, "max_effectiveness": 0.3},
     }
-
-
-def test_the_domains_defaults_are_the_same() -> None:
-    config = MemoryModuleConfig()
-    assert config.retrieval.weights() == scoring.DEFAULT_WEIGHTS
-    assert config.retrieval.quotas() == quotas.DEFAULT_QUOTAS
-    assert config.retrieval.context_token_budget == context.DEFAULT_TOKEN_BUDGET
-    assert config.retrieval.maturity_weights == rules.MATURITY_WEIGHTS
-    assert config.rules.policy() == rules.RulePolicy()
 
 
 def test_without_any_configuration_it_serves_on_loopback() -> None:

@@ -5,7 +5,6 @@ The benchmark is no dependency; `bench/agent_memory.py` runs with the real one.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -14,9 +13,7 @@ import numpy as np
 import pytest
 from bench.agent_memory import other_weights, provider, turns_of
 
-from memory_butler.config import Settings
-from memory_butler.engine.memory import Memory
-from surfaces.serving import Served, serving
+from surfaces.serving import Served
 
 pytestmark = pytest.mark.anyio
 
@@ -42,12 +39,6 @@ class Hybrid:
     def ingest(self: Any, texts: list[str]) -> None:
         self._init_models()
         self.dense, self.sparse = self._dense(texts), self._sparse(texts)
-
-
-@pytest.fixture
-async def served(memory: Memory) -> AsyncIterator[Served]:
-    async with serving(memory, Settings()) as served:
-        yield served
 
 
 def test_a_documents_turns() -> None:

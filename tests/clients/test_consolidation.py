@@ -168,7 +168,6 @@ async def test_a_companions_reply_is_told_while_it_is_written(
     asked = Request("You are Luna.", "Good morning!", None, 500, heard=heard.append)
     done = await command_line(person, name, tool).complete(asked)
     assert heard == [done.text] == ["Good morning, Ana."]
-    assert not done.estimated
 
 
 async def test_codex_finds_the_login_and_keeps_it(person: Person) -> None:

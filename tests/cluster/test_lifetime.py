@@ -8,10 +8,10 @@ from conftest import Connection, Database
 from engine.consolidation.test_execute import (  # noqa: F401
     test_an_update_takes_scope_and_entity_from_its_target,
 )
-from engine.lifecycle.test_sweep import test_two_sweeps_at_once_share_the_work  # noqa: F401
-from engine.test_cleanup import (  # noqa: F401
+from engine.lifecycle.test_cleanup import (  # noqa: F401
     test_expired_episodes_go_whatever_their_state_and_their_facts_stay,
 )
+from engine.lifecycle.test_sweep import test_two_sweeps_at_once_share_the_work  # noqa: F401
 from engine.test_export import (  # noqa: F401
     other,
     other_admin,

@@ -11,6 +11,7 @@ from memory_butler.domain.permanence import RULE_DECAY_RATE
 
 from .moments import NOW, ages, days_ago, moments
 
+THRESHOLDS = ConfidenceThresholds(retrieval=0.2, expiry=0.05)
 confidences = st.floats(0.0, 1.0)
 rates = st.floats(0.0, 10.0)
 
@@ -48,13 +49,13 @@ def test_what_decays_and_was_never_confirmed_is_worth_nothing() -> None:
     ],
 )
 def test_each_threshold_belongs_to_the_band_above(effective: float, expected: str) -> None:
-    assert band(effective) == expected
+    assert band(effective, THRESHOLDS) == expected
 
 
 @pytest.mark.requirement("DEC-05")
 def test_the_bands_of_the_scenario() -> None:
-    assert band(0.15) == "fading"
-    assert band(0.03) == "expired"
+    assert band(0.15, THRESHOLDS) == "fading"
+    assert band(0.03, THRESHOLDS) == "expired"
 
 
 @pytest.mark.requirement("DEC-01", "DEC-04")
@@ -65,7 +66,8 @@ def test_the_bands_of_the_scenario() -> None:
 def test_an_unconfirmed_rule_fades_and_is_forgotten_when_the_rate_says(
     days: float, expected: str
 ) -> None:
-    assert band(effective_confidence(0.5, RULE_DECAY_RATE, days_ago(days), NOW)) == expected
+    effective = effective_confidence(0.5, RULE_DECAY_RATE, days_ago(days), NOW)
+    assert band(effective, THRESHOLDS) == expected
 
 
 @pytest.mark.parametrize(
@@ -104,4 +106,4 @@ def test_a_confirmation_in_the_future_counts_as_one_made_now(
 def test_bands_are_monotone(one: float, other: float) -> None:
     order = ("expired", "fading", "normal")
     low, high = sorted((one, other))
-    assert order.index(band(low)) <= order.index(band(high))
+    assert order.index(band(low, THRESHOLDS)) <= order.index(band(high, THRESHOLDS))

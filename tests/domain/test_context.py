@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_butler.domain.context import (
-    DEFAULT_TOKEN_BUDGET,
     AssembledContext,
     ContextEpisode,
     ContextFact,
@@ -77,7 +76,8 @@ episodes_of = st.lists(
     max_size=4,
     unique_by=lambda episode: episode.id,
 )
-quotas_of = st.sampled_from([Quotas(), Quotas(0.5, 0.3, 0.2), Quotas(0, 1, 0), Quotas(0.2, 0.1, 0)])
+QUOTAS = Quotas(0.65, 0.35, 0)
+quotas_of = st.sampled_from([QUOTAS, Quotas(0.5, 0.3, 0.2), Quotas(0, 1, 0), Quotas(0.2, 0.1, 0)])
 layouts: st.SearchStrategy[ContextLayout] = st.sampled_from(["standard", "annotated"])
 budgets = st.integers(0, 250)
 
@@ -111,10 +111,10 @@ def rule(number: int, content: str = "Confirm first", score: float = 0.5) -> Con
 def plain(
     facts: Sequence[ContextFact],
     rules: Sequence[ContextRule],
-    token_budget: int = DEFAULT_TOKEN_BUDGET,
-    quotas: Quotas | None = None,
+    token_budget: int = 3000,
+    quotas: Quotas = QUOTAS,
 ) -> AssembledContext:
-    return assemble(facts, rules, token_budget=token_budget, quotas=quotas or Quotas(), now=NOW)
+    return assemble(facts, rules, token_budget=token_budget, quotas=quotas, now=NOW)
 
 
 @pytest.mark.requirement("CTX-01", "CTX-02", "CTX-03")
@@ -221,8 +221,8 @@ def test_an_unused_quota_goes_to_the_other_section() -> None:
     rules = [rule(number) for number in range(1, 6)]
     facts = [fact(number) for number in range(11, 16)]
     # A tenth of this budget would hold no line of the other kind.
-    assert len(plain([], rules, 100, Quotas(0.9, 0.1)).included) == 5
-    assert len(plain(facts, [], 100, Quotas(0.1, 0.9)).included) == 5
+    assert len(plain([], rules, 100, Quotas(0.9, 0.1, 0)).included) == 5
+    assert len(plain(facts, [], 100, Quotas(0.1, 0.9, 0)).included) == 5
 
 
 @pytest.mark.requirement("ORD-03")
@@ -243,7 +243,7 @@ def test_a_fact_never_confirmed_says_so() -> None:
     unsure = ContextFact(
         UUID(int=1), "user", "name", "John", 1.0, "stable", None, score=1.0, created_at=NOW
     )
-    text = assemble([unsure], [], token_budget=100, layout="annotated", now=NOW).text
+    text = assemble([unsure], [], token_budget=100, quotas=QUOTAS, layout="annotated", now=NOW).text
     assert "- John [stable, never confirmed]\n" in text
 
 
@@ -280,7 +280,7 @@ def test_stored_text_cannot_leave_the_element_that_programs_put_it_into(
         [replace(fact(1, said), subject=said)],
         [replace(rule(2, said), scope=said)],
         [episode],
-        token_budget=DEFAULT_TOKEN_BUDGET,
+        token_budget=3000,
         quotas=Quotas(0.4, 0.3, 0.3),
         layout=layout,
         now=NOW,
@@ -352,6 +352,6 @@ def test_the_order_of_the_input_does_not_matter(
 def test_a_roomy_budget_leaves_nothing_out(
     facts: list[ContextFact], rules: list[ContextRule], now: datetime
 ) -> None:
-    assembled = assemble(facts, rules, token_budget=10_000, now=now)
+    assembled = assemble(facts, rules, token_budget=10_000, quotas=QUOTAS, now=now)
     assert assembled.left_out == ()
     assert len(assembled.included) == len(facts) + len(rules)

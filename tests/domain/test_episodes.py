@@ -20,8 +20,8 @@ from .moments import NOW
 POLICY = RetryPolicy(max_retry_attempts=3, base_delay=timedelta(minutes=10))
 
 
-def test_an_episode_lives_for_seven_days_unless_told_otherwise() -> None:
-    assert expires_at(NOW) == NOW + timedelta(days=7)
+def test_an_episode_lives_for_as_many_days_as_it_is_told() -> None:
+    assert expires_at(NOW, 7) == NOW + timedelta(days=7)
     assert expires_at(NOW, 0.5) == NOW + timedelta(hours=12)
 
 

@@ -7,17 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_butler.domain.confidence import ConfidenceThresholds
-from memory_butler.domain.rules import RuleStanding
 from memory_butler.domain.sweep import Outcome, Swept, outcome
 
-from .moments import NOW
-
-DEFAULTS = ConfidenceThresholds()
+DEFAULTS = ConfidenceThresholds(0.2, 0.05)
 shares = st.floats(0.0, 1.0)
 thresholds = st.tuples(shares, shares).map(lambda two: ConfidenceThresholds(max(two), min(two)))
-HARMFUL = RuleStanding(
-    created_at=NOW, harmful_count=3, effectiveness_score=0.29, needs_inversion=True
-)
 
 
 @pytest.mark.requirement("DEC-05", "DEC-07", "LIFE-05", "LIFE-06")

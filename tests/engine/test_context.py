@@ -6,8 +6,6 @@ from functools import partial
 from uuid import uuid4
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from conftest import NOW, Clock, Connection
 from memory_butler.config import MemoryModuleConfig
@@ -16,7 +14,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.context import MAX_TOKEN_BUDGET, build_context
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
-from memory_butler.retrieval_config import ContextQuotas, RetrievalConfig, ScoreWeights
+from memory_butler.retrieval_config import ContextQuotas, RetrievalConfig
 
 from .store_views import row
 
@@ -28,22 +26,6 @@ HEADER = "# Memory Context\n"
 def _with(memory: Memory, **retrieval: object) -> Memory:
     config = MemoryModuleConfig(retrieval=RetrievalConfig.model_validate(retrieval))
     return replace(memory, config=config)
-
-
-@pytest.mark.requirement("CTX-01", "CTX-02", "CTX-03", "CTX-07")
-async def test_the_block_has_facts_and_rules_as_laid_down(
-    memory: Memory, principal: Principal
-) -> None:
-    await store_fact(memory, principal, "user", "drink", "green tea")
-    await store_rule(memory, principal, "offer tea first")
-    context = await build_context(memory, principal, "tea", "general")
-    assert context.text == (
-        "# Memory Context\n"
-        "\n## Key Facts\n"
-        "- [user] [drink]: green tea (confidence: 1.00)\n"
-        "\n## Active Rules\n"
-        "- offer tea first (maturity: candidate, effectiveness: 0.00)\n"
-    )
 
 
 @pytest.mark.requirement("CTX-02")
@@ -111,27 +93,6 @@ async def test_the_butler_is_the_scope_and_twenty_are_recalled(
     )
 
 
-@pytest.mark.requirement("CTX-06", "ORD-01", "ORD-02")
-async def test_the_best_comes_first_and_ties_go_by_age_then_id(
-    memory: Memory, principal: Principal, clock: Clock
-) -> None:
-    weights = ScoreWeights(relevance=0, importance=1, recency=0, confidence=0)
-    tied = _with(memory, score_weights=weights.model_dump())
-    old = [(await store_fact(memory, principal, "user", f"p{n}", f"tea {n}"))[0] for n in range(4)]
-    clock.advance(seconds=1)
-    new, _ = await store_fact(memory, principal, "user", "new", "tea 4")
-    best, _ = await store_fact(memory, principal, "user", "best", "tea", importance=9)
-    context = await build_context(tied, principal, "tea", "general")
-    assert set(context.included) == {best, new, *old}
-    assert context.included[0] == best
-    placed = {hit.row["id"]: hit for hit in context.considered}
-    wanted = sorted(
-        context.included,
-        key=lambda id: (-placed[id].place, -placed[id].row["created_at"].timestamp(), id),
-    )
-    assert list(context.included) == wanted
-
-
 @pytest.mark.requirement("ORD-01", "ORD-03")
 async def test_equal_inputs_give_equal_bytes(
     memory: Memory, principal: Principal, admin: Connection, clock: Clock
@@ -176,21 +137,6 @@ async def stocked(memory: Memory, principal: Principal) -> Memory:
         await store_fact(memory, principal, f"subject {n}", "p", "tea " * (n * n + 1) + "🫖")
         await store_rule(memory, principal, "always offer tea " * (n + 1))
     return memory
-
-
-@pytest.mark.requirement("CTX-05", "CTX-06", "ORD-03")
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(budget=st.integers(0, 400), share=st.floats(0, 1))
-async def test_the_budget_is_never_exceeded(
-    stocked: Memory, principal: Principal, budget: int, share: float
-) -> None:
-    quotas = ContextQuotas(facts=share, rules=1 - share).model_dump()
-    memory = _with(stocked, context_quotas=quotas)
-    context = await build_context(memory, principal, "tea", "general", token_budget=budget)
-    assert len(context.text) <= budget * 4
-    assert context.text.startswith(HEADER) or (context.text == "" and budget * 4 < len(HEADER))
-    assert len(context.included) + len(context.left_out) == 12
-    assert context.text.count("\n- ") == len(context.included)
 
 
 async def test_what_was_weighed_is_told_in_the_order_of_the_block(

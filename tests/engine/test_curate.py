@@ -95,14 +95,6 @@ async def test_a_fading_fact_says_so(
     assert (found["lifecycle_state"], found["validity"]) == ("fading", "active")
 
 
-@pytest.mark.requirement("STO-11")
-async def test_an_episode_cannot_be_confirmed(
-    memory: Memory, principal: Principal, stored: dict[str, UUID]
-) -> None:
-    with pytest.raises(ValueError, match="an episode cannot be confirmed"):
-        await confirm_memory(memory, principal, "episode", stored["episode"])
-
-
 @pytest.mark.requirement("STO-10")
 async def test_confirming_a_forgotten_fact_does_not_bring_it_back(
     memory: Memory, principal: Principal, stored: dict[str, UUID], clock: Clock
@@ -174,6 +166,8 @@ async def test_what_is_not_forgotten_cannot_be_restored(
         await restore_memory(memory, principal, "fact", stored["fact"])
     with pytest.raises(Conflict, match="is not forgotten"):
         await restore_memory(memory, principal, "rule", stored["rule"])
+    with pytest.raises(Conflict, match="nothing to restore"):
+        await restore_memory(memory, principal, "episode", stored["episode"])
     assert "memory_restored" not in await event_types(admin)
 
 
@@ -261,14 +255,6 @@ async def test_a_superseded_fact_is_restored_as_what_it_was(
     assert restored["retired_at"] is not None
     await restore_memory(memory, principal, "fact", new)
     assert (await row(admin, "facts", new))["validity"] == "active"
-
-
-async def test_an_episode_that_has_not_expired_is_not_restored(
-    memory: Memory, principal: Principal
-) -> None:
-    id = await store_episode(memory, principal, "we had tea", "general")
-    with pytest.raises(Conflict, match="nothing to restore"):
-        await restore_memory(memory, principal, "episode", id)
 
 
 @pytest.mark.parametrize("kind", ["fact", "rule"])

@@ -55,18 +55,6 @@ async def test_a_harmful_mark_counts_and_keeps_its_reason(
     assert {} in [one["context"] for one in contexts]
 
 
-@pytest.mark.requirement("MAT-09", "MAT-02")
-async def test_ten_helps_and_two_harms_are_about_0_56(
-    memory: Memory, principal: Principal, rule: UUID
-) -> None:
-    for _ in range(10):
-        await rule_helped(memory, principal, rule)
-    await rule_harmed(memory, principal, rule)
-    after = await rule_harmed(memory, principal, rule)
-    assert after["effectiveness_score"] == pytest.approx(0.56, abs=0.01)
-    assert after["maturity"] == "candidate"
-
-
 @pytest.mark.requirement("MAT-02", "MAT-03", "MAT-04", "MAT-05", "MEV-01")
 async def test_a_rule_rises_with_use_and_falls_with_harm(
     memory: Memory, principal: Principal, rule: UUID, admin: Connection, clock: Clock

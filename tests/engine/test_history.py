@@ -209,17 +209,6 @@ async def test_the_future_is_not_known(memory: Memory, clock: Clock) -> None:
     assert memory.at(None) is memory
 
 
-async def test_another_tenants_past_stays_its_own(
-    memory: Memory, principal: Principal, other_tenant: Principal, clock: Clock
-) -> None:
-    await store_fact(memory, principal, "user", "hot_drink", "Jasmine tea")
-    past = memory.at(clock.now)
-    assert await _told(past, other_tenant, "jasmine tea") == []
-    assert (await memory_statistics(past, other_tenant))["facts"]["active"] == 0
-    assert await _told(past, principal, "jasmine tea") == ["Jasmine tea"]
-    assert (await memory_statistics(past, principal))["facts"]["active"] == 1
-
-
 async def test_the_views_have_every_column_of_their_tables(admin: Connection) -> None:
     """A revision that adds a column ends with `history_views()`."""
     columns = await admin.fetch(

@@ -59,22 +59,6 @@ async def test_who_asks_about_themselves_means_the_user(
     assert own.row["id"] == ids[1]
 
 
-@pytest.mark.requirement("SRCH-01", "SRCH-06")
-@pytest.mark.parametrize("mode", MODES)
-async def test_each_mode_finds_every_type_and_says_which(
-    memory: Memory, principal: Principal, mode: SearchMode
-) -> None:
-    episode = await store_episode(memory, principal, "we drank jasmine tea", "general")
-    fact, _ = await store_fact(memory, principal, "user", "drink", "jasmine tea")
-    rule = await store_rule(memory, principal, "offer jasmine tea")
-    hits = await search(memory, principal, "jasmine tea", mode=mode)
-    assert {(hit.memory_type, hit.row["id"]) for hit in hits} == {
-        ("episode", episode),
-        ("fact", fact),
-        ("rule", rule),
-    }
-
-
 @pytest.mark.requirement("SRCH-01", "RRF-01")
 async def test_hybrid_is_the_default(memory: Memory, principal: Principal) -> None:
     await _facts(memory, principal, "jasmine tea", "a red car", "tea pots")
@@ -420,15 +404,6 @@ async def test_what_was_served_is_kept_with_its_session(
     for one in rows:
         assert (one["item_ids"], one["tenant_id"], one["served_at"]) == ([fact], "default", NOW)
         assert len(one["shingles"]) > 0
-
-
-@pytest.mark.requirement("JSON-03")
-async def test_no_row_carries_its_vector(memory: Memory, principal: Principal) -> None:
-    await _facts(memory, principal, "tea")
-    await store_rule(memory, principal, "tea")
-    await store_episode(memory, principal, "tea", "general")
-    for hit in await search(memory, principal, "tea"):
-        assert not {"embedding", "search_vector"} & hit.row.keys()
 
 
 @pytest.mark.requirement("GEN-04")

@@ -36,7 +36,7 @@ async def _store(memory: Memory, principal: Principal, texts: list[str]) -> None
 
 async def _mark(memory: Memory, principal: Principal, topic: str) -> list[str]:
     """The configurations by which a topic is compared; none for English."""
-    asked = Question.of(memory, topic, "deep", None, 10, None)
+    asked = Question.of(memory, topic, "deep", scope=None, limit=10, min_confidence=None)
     found = await understood(memory, principal.tenant, asked)
     return found.words.split(MARK)[1].split(",") if MARK in found.words else []
 

@@ -238,7 +238,7 @@ class Squeamish:
             if isinstance(self.refuses, Exception):
                 raise self.refuses
             text = self.refuses
-        return Completion(text, 1, 1, None, self.name, estimated=True)
+        return Completion(text, 1, 1, None, self.name)
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ class Slow:
         self.asked.append(messages)
         if messages > self.most:
             raise self.fails
-        return Completion(answer(put=[put("work", "Told.")]), 1, 1, None, self.name, estimated=True)
+        return Completion(answer(put=[put("work", "Told.")]), 1, 1, None, self.name)
 
 
 @pytest.mark.parametrize("fails", [ModelTimedOut("no answer"), ModelExited("it ended", 1)])
@@ -509,13 +509,13 @@ class Reviewer:
 
     async def complete(self, request: Request) -> Completion:
         if "review the fragments" not in request.prompt:
-            return Completion("{}", 1, 1, None, self.name, estimated=True)
+            return Completion("{}", 1, 1, None, self.name)
         keys = re.findall(r"^- \[(\w+)\]", request.prompt, re.MULTILINE)
         self.asked.append(keys)
         if len(keys) > self.most or self.not_this in keys:
             raise self.fails
         shorter = [{"key": key, "recognition": "Short."} for key in keys]
-        return Completion(answer(put=shorter), 1, 1, None, self.name, estimated=True)
+        return Completion(answer(put=shorter), 1, 1, None, self.name)
 
 
 def fragments(number: int, recognition: str = "A long story.") -> list[Operation]:
@@ -798,7 +798,7 @@ class Stuck:
 
     async def complete(self, request: Request) -> Completion:
         self.calls += 1
-        return Completion("no", 1, 1, None, self.name, estimated=False)
+        return Completion("no", 1, 1, None, self.name)
 
 
 async def test_a_model_that_cannot_answer_is_not_asked_for_ever(

@@ -12,7 +12,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.store import tokens
-from memory_butler.store.transaction import open_pool, refuse_bypass, transaction
+from memory_butler.store.transaction import open_pool, refuse_bypass
 
 from .tenant_tables import ROWS, TENANT_TABLES
 
@@ -120,12 +120,6 @@ async def test_the_server_refuses_other_ways_around(
         await admin.execute("DROP ROLE sneak")
 
 
-@pytest.mark.usefixtures("filled")
-@pytest.mark.parametrize("table", TENANT_TABLES)
-async def test_without_a_tenant_no_row_is_seen(runtime: Connection, table: str) -> None:
-    assert await runtime.fetchval(f"SELECT count(*) FROM {table}") == 0
-
-
 @pytest.mark.parametrize("table", TENANT_TABLES)
 async def test_without_a_tenant_nothing_is_written(
     runtime: Connection, admin: Connection, table: str
@@ -136,14 +130,6 @@ async def test_without_a_tenant_nothing_is_written(
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
             await runtime.execute(ROWS[table], "default")
     assert await admin.fetchval(f"SELECT count(*) FROM {table}") == 0
-
-
-@pytest.mark.usefixtures("filled")
-@pytest.mark.parametrize("table", TENANT_TABLES)
-async def test_a_tenant_sees_its_own_rows_alone(runtime: Connection, table: str) -> None:
-    rows = await _as_tenant(runtime, "other", f"SELECT tenant_id FROM {table}")
-    assert [row["tenant_id"] for row in rows] == ["other"]
-    assert await runtime.fetchval(f"SELECT count(*) FROM {table}") == 0  # set for the transaction
 
 
 @pytest.mark.usefixtures("filled")
@@ -257,16 +243,6 @@ async def remembered(memory: Memory, principal: Principal) -> None:
 
 @pytest.mark.usefixtures("remembered")
 @pytest.mark.parametrize("function", SEARCHES + ARMS + FILTERS)
-async def test_a_search_function_without_a_tenant_finds_nothing(
-    runtime: Connection, memory: Memory, function: str
-) -> None:
-    assert await _search(runtime, function, memory) == []
-    await runtime.execute("SET butler.tenant_id = 'default'")
-    assert len(await _search(runtime, function, memory)) == 1  # it would have been there
-
-
-@pytest.mark.usefixtures("remembered")
-@pytest.mark.parametrize("function", SEARCHES + ARMS + FILTERS)
 async def test_a_search_function_forgets_the_tenant_of_the_transaction_before(
     runtime: Connection, memory: Memory, function: str
 ) -> None:
@@ -294,17 +270,6 @@ async def test_functions_of_the_owner_are_closed_to_others(
         assert "search_path=pg_catalog, public, pg_temp" in row["proconfig"], row["proname"]
         grantees = {grant.split("=")[0] for grant in row["granted"].strip("{}").split(",")}
         assert grantees == {database.roles.owner, database.roles.runtime}, row["proname"]
-
-
-async def test_a_connection_goes_back_to_the_pool_without_a_tenant(pool: asyncpg.Pool) -> None:
-    async with transaction(pool, "acme") as tx:
-        assert tx.tenant == "acme"
-        setting = "SELECT current_setting('butler.tenant_id', true)"
-        assert await tx.connection.fetchval(setting) == "acme"
-        same = tx.connection.get_server_pid()
-    async with pool.acquire() as connection:
-        assert connection.get_server_pid() == same
-        assert not await connection.fetchval(setting)
 
 
 async def test_vectors_and_json_go_through_the_pool_as_they_are(pool: asyncpg.Pool) -> None:

@@ -12,12 +12,10 @@ import pytest
 from conftest import Connection
 from memory_butler.domain.errors import NotFound
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.entities import create_entity
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
 from memory_butler.engine.tokens import Authenticator, create_token, list_tokens, revoke_token
-from memory_butler.store import stats
-from memory_butler.store.transaction import Transaction, transaction
+from memory_butler.store.transaction import transaction
 
 pytestmark = pytest.mark.anyio
 
@@ -32,17 +30,6 @@ async def facts(
         id, _ = await store_fact(memory, one, "user", "likes", "green tea", tags=["drink"])
         found[one] = id
     return found
-
-
-async def test_facts_with_a_tag_are_the_tenants_own(
-    pool: asyncpg.Pool, facts: dict[Principal, UUID]
-) -> None:
-    for tenant, id in facts.items():
-        async with transaction(pool, tenant.tenant) as tx:
-            found = await tx.connection.fetchval(
-                "SELECT facts_with_tag($1, 'drink', 5)", tenant.tenant
-            )
-        assert found == [id]
 
 
 async def test_only_the_tenants_own_step_is_taken_back(
@@ -66,17 +53,6 @@ async def test_only_the_tenants_own_step_is_taken_back(
     assert await left() == {facts[ours]}
 
 
-async def test_facts_are_counted_for_one_tenant_where_nothing_else_separates_them(
-    admin: Connection, memory: Memory, facts: dict[Principal, UUID]
-) -> None:
-    assert await admin.fetchval("SELECT count(*) FROM facts") == 2
-    for tenant in facts:
-        tx = Transaction(admin, tenant.tenant)
-        counted = await stats.counts(tx, scope=None, butler=None, now=memory.clock())
-        assert sum(counted.permanence.values()) == 1
-        assert counted.facts["active"] == 1
-
-
 async def test_a_token_is_revoked_by_its_own_tenant_alone(memory: Memory) -> None:
     made = await create_token(memory, "acme", "laptop", ["read"])
     authenticator = Authenticator(memory)
@@ -86,19 +62,3 @@ async def test_a_token_is_revoked_by_its_own_tenant_alone(memory: Memory) -> Non
     assert [row["id"] for row in await list_tokens(memory, "acme")] == [made.id]
     await revoke_token(memory, made.id, "acme")
     assert await authenticator.principal(made.token) is None
-
-
-async def test_an_entity_of_another_tenant_goes_by_no_name_here(
-    memory: Memory, pool: asyncpg.Pool, principal: Principal, other_tenant: Principal
-) -> None:
-    named = {}
-    for one in (principal, other_tenant):
-        made = await create_entity(memory, one, "Ana", "person", aliases=["annie"])
-        named[one] = made["id"]
-    for tenant, id in named.items():
-        async with transaction(pool, tenant.tenant) as tx:
-            for name in ("ana", "annie"):
-                found = await tx.connection.fetchval(
-                    "SELECT entities_named($1, $2)", tenant.tenant, [name]
-                )
-                assert found == [id]

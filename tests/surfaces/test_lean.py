@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
 from typing import Any, Final
 
 import pytest
@@ -27,12 +26,6 @@ _FACTS: Final = (
     "Had a knee operation in 2024 and does not run any more since then",
     "Reads detective novels in bed, above all those that play in Venice",
 )
-
-
-@pytest.fixture
-async def client(served: Served) -> AsyncIterator[Client]:
-    async with served.mcp() as client:
-        yield client
 
 
 async def _fact(client: Client, content: str, number: int = 0, **more: Any) -> str:

@@ -1,6 +1,5 @@
 """What a model reads when its call cannot be done: always what to mend, never a crash."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
 
@@ -14,12 +13,6 @@ from surfaces.serving import Client, Served
 pytestmark = pytest.mark.anyio
 
 _FACT: dict[str, Any] = {"subject": "user", "predicate": "name", "content": "Ana"}
-
-
-@pytest.fixture
-async def client(served: Served) -> AsyncIterator[Client]:
-    async with served.mcp() as client:
-        yield client
 
 
 # tool, arguments, what the refusal names

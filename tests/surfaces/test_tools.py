@@ -2,9 +2,8 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -15,12 +14,6 @@ from memory_butler.store import transaction as store_transaction
 from surfaces.serving import Client, Served
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def client(served: Served) -> AsyncIterator[Client]:
-    async with served.mcp() as client:
-        yield client
 
 
 async def _fact(client: Client, content: str = "Loves dark green", **more: Any) -> str:
@@ -104,15 +97,6 @@ async def test_recall_finds_by_meaning_facts_and_rules_of_the_scope(client: Clie
     assert scores == sorted(scores, reverse=True)
 
 
-@pytest.mark.requirement("GEN-02")
-async def test_any_butler_reads_any_memory(client: Client) -> None:
-    await _fact(client, "Flies from Lisbon", predicate="home_airport", scope="travel")
-    everywhere = await client.call("memory_recall", topic="airport of the user")
-    assert [one["scope"] for one in everywhere["results"]] == ["travel"]
-    cook = await client.call("memory_recall", topic="airport of the user", scope="cook")
-    assert cook["results"] == []
-
-
 @pytest.mark.requirement("TOOL-05")
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
 async def test_search_finds_every_type_in_every_mode(client: Client, mode: str) -> None:
@@ -123,31 +107,6 @@ async def test_search_finds_every_type_in_every_mode(client: Client, mode: str) 
     assert {one["memory_type"] for one in found["results"]} == {"episode", "fact", "rule"}
     only = await client.call("memory_search", query="garden gate", types=["rule"], limit=1)
     assert [one["memory_type"] for one in only["results"]] == ["rule"]
-
-
-@pytest.mark.requirement("TOOL-06")
-async def test_an_explained_score_can_be_recomputed(client: Client, clock: Clock) -> None:
-    await _fact(client, importance=8)
-    await client.call("memory_store_rule", content="Suggest green when asked for a colour")
-    clock.advance(days=3)
-    found = await client.call("memory_recall", topic="favourite colour", explain=True)
-    assert len(found["results"]) == 2
-    isclose = partial(math.isclose, rel_tol=1e-3)  # answers have six digits after the point
-    for one in found["results"]:
-        parts = one["scores"]["explain"]
-        total = sum(
-            parts[f"{name}_weight"] * parts[name]
-            for name in ("relevance", "importance", "recency", "confidence")
-        )
-        assert isclose(parts["composite"], total)
-        assert isclose(one["scores"]["composite_score"], total)
-        ranked = total * parts["maturity_weight"] * parts["relevance"]
-        assert isclose(one["scores"]["score"], ranked)
-        # 2/61 is the best fused rank there is: first in both arms. It is a tenth of the relevance.
-        by_ranks = min(1.0, parts["rrf_score"] * 61 / 2)
-        assert by_ranks / 10 <= parts["relevance"] <= by_ranks / 10 + 0.9 + 1e-6
-        assert isclose(parts["recency"], 0.5 ** (3 / 7))
-        assert isclose(parts["confidence"], one["effective_confidence"])
 
 
 @pytest.mark.requirement("TOOL-06")
@@ -198,7 +157,7 @@ async def test_confirming_what_retrieval_leaves_out_says_so(client: Client) -> N
     assert answer["inactive"] == f"rule {rule} is forgotten; restore it first"
 
 
-@pytest.mark.requirement("TOOL-08")
+@pytest.mark.requirement("TOOL-08", "STO-11")
 async def test_an_episode_cannot_be_confirmed(client: Client) -> None:
     stored = await client.call("memory_store_episode", content="It rained", butler="home")
     refusal = await client.refusal("memory_confirm", memory_type="episode", memory_id=stored["id"])

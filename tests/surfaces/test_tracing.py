@@ -12,7 +12,6 @@ from threading import Thread
 from uuid import uuid4
 
 import pytest
-from opentelemetry import trace
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -32,15 +31,6 @@ from surfaces.conftest import Serve
 pytestmark = pytest.mark.anyio
 
 _SECRET = "zebrafinch"
-
-
-@pytest.fixture
-def exporter(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
-    exporter = InMemorySpanExporter()
-    # The provider of a process can be set once; a test must not leave its own behind.
-    monkeypatch.setattr(trace, "set_tracer_provider", lambda _: None)
-    with tracing.handing_to(SimpleSpanProcessor(exporter)):
-        yield exporter
 
 
 async def test_a_recall_is_embedding_then_sql_then_scoring(

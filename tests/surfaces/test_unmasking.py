@@ -1,32 +1,20 @@
 """A key that restores what was masked: told to whoever stored it, and written nowhere else."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import structlog
-from opentelemetry import trace
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from structlog.testing import capture_logs
 
 from conftest import Connection
 from memory_butler.client import MemoryClient
 from memory_butler.domain.errors import NotFound
-from memory_butler.telemetry import tracing
 from surfaces.conftest import Serve
 
 pytestmark = pytest.mark.anyio
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
-
-
-@pytest.fixture
-def exporter(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
-    exporter = InMemorySpanExporter()
-    monkeypatch.setattr(trace, "set_tracer_provider", lambda _: None)
-    with tracing.handing_to(SimpleSpanProcessor(exporter)):
-        yield exporter
 
 
 async def test_it_stands_in_the_answer_and_in_no_log_span_or_row(

@@ -56,11 +56,3 @@ export async function answer<Data>(request: Promise<Outcome<Data>>): Promise<Dat
   const { data } = await request;
   return data as Data;
 }
-
-/** The body, and the ETag by which an edit says which version it means. */
-export async function versioned<Data>(
-  request: Promise<Outcome<Data>>,
-): Promise<{ data: Data; etag: string | null }> {
-  const { data, response } = await request;
-  return { data: data as Data, etag: response.headers.get("etag") };
-}

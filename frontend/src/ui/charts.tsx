@@ -71,25 +71,6 @@ export function StackedBar({ label, parts }: { label: string; parts: readonly Pa
   );
 }
 
-/** A bar each, side by side, the figure above it. */
-export function BarChart({ label, parts }: { label: string; parts: readonly Part[] }) {
-  const most = Math.max(1, ...parts.map((one) => one.value));
-  return (
-    <ul aria-label={label} className="flex h-44 items-end gap-3">
-      {parts.map((one) => (
-        <li key={one.name} className="flex h-full min-w-0 flex-1 flex-col justify-end">
-          <span className="mb-1 text-center text-xs font-medium">{count(one.value)}</span>
-          <div
-            className={clsx("mx-auto min-h-0.5 w-full max-w-16 rounded-t-md", FILL[one.color])}
-            style={{ height: `${(one.value / most) * 70}%` }}
-          />
-          <span className="mt-2 truncate text-center text-xs text-ink-3">{one.label}</span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 export interface Series {
   name: string;
   color: SeriesColor;
@@ -208,32 +189,6 @@ export function LineChart({ label, dates, series, stacked = false }: LineChartPr
         </tbody>
       </table>
     </figure>
-  );
-}
-
-/** A curve without axes, within a line of text. */
-export function Sparkline({ label, values }: { label: string; values: readonly number[] }) {
-  const most = Math.max(1, ...values);
-  const points = values.map((value, index) => {
-    const x = values.length < 2 ? 0 : (index / (values.length - 1)) * 100;
-    return `${x.toFixed(1)},${(23 - (value / most) * 22).toFixed(1)}`;
-  });
-  return (
-    <svg
-      role="img"
-      aria-label={`${label}: ${values.join(", ")}`}
-      viewBox="0 0 100 24"
-      preserveAspectRatio="none"
-      className="h-6 w-24"
-    >
-      <polyline
-        points={points.join(" ")}
-        fill="none"
-        strokeWidth={1.5}
-        vectorEffect="non-scaling-stroke"
-        className="stroke-accent"
-      />
-    </svg>
   );
 }
 

@@ -1,11 +1,8 @@
 """How many episodes a clean-up deletes, and of which kind (CLN-02..06, C-59, C-60)."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from memory_butler.domain.errors import InvalidInput
-
-DEFAULT_MAX_ENTRIES: Final = 10_000  # CFG-06
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +14,7 @@ class CleanupPlan:
     remaining: int
 
 
-def plan_cleanup(
-    *, total: int, expired: int, consolidated: int, max_entries: int = DEFAULT_MAX_ENTRIES
-) -> CleanupPlan:
+def plan_cleanup(*, total: int, expired: int, consolidated: int, max_entries: int) -> CleanupPlan:
     """What to delete out of `total` episodes.
 
     `expired` of them are past their TTL, whatever their state; `consolidated` are not past it and

@@ -19,8 +19,8 @@ Band = Literal["normal", "fading", "expired"]
 class ConfidenceThresholds:
     """Where effective confidence passes from one band to the next (CFG-07)."""
 
-    retrieval: float = 0.2
-    expiry: float = 0.05
+    retrieval: float
+    expiry: float
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.expiry <= self.retrieval <= 1.0:
@@ -28,9 +28,6 @@ class ConfidenceThresholds:
                 "confidence thresholds must satisfy 0 <= expiry <= retrieval <= 1, "
                 f"not expiry={self.expiry} and retrieval={self.retrieval}"
             )
-
-
-DEFAULT_THRESHOLDS = ConfidenceThresholds()
 
 
 def effective_confidence(
@@ -49,7 +46,7 @@ def effective_confidence(
     return confidence * math.exp(-decay_rate * days_since(last_confirmed_at, now))
 
 
-def band(effective: float, thresholds: ConfidenceThresholds = DEFAULT_THRESHOLDS) -> Band:
+def band(effective: float, thresholds: ConfidenceThresholds) -> Band:
     """The band of an effective confidence; each threshold belongs to the band above (DEC-04)."""
     if effective >= thresholds.retrieval:
         return "normal"

@@ -12,13 +12,12 @@ from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.likeness import Statement, adds_nothing
 from memory_butler.domain.permanence import Permanence
-from memory_butler.domain.quotas import DEFAULT_QUOTAS, Quotas
+from memory_butler.domain.quotas import Quotas
 from memory_butler.domain.rules import Maturity
 from memory_butler.domain.scoring import order_key
 from memory_butler.domain.text import one_line, without_tag
 from memory_butler.domain.trust import DEFAULT_TRUST, SOURCES, Trust, outranks
 
-DEFAULT_TOKEN_BUDGET: Final = 3000  # CTX-07
 CHARS_PER_TOKEN: Final = 4  # CTX-05
 
 # standard: subject, predicate and confidence in every line (CTX-01..03). annotated: the content
@@ -188,7 +187,7 @@ def lines_of(
     rules: Iterable[ContextRule],
     episodes: Iterable[ContextEpisode] = (),
     *,
-    quotas: Quotas = DEFAULT_QUOTAS,
+    quotas: Quotas,
     layout: ContextLayout = "standard",
     now: datetime,
 ) -> Lines:
@@ -227,7 +226,7 @@ def assemble(
     episodes: Iterable[ContextEpisode] = (),
     *,
     token_budget: int,
-    quotas: Quotas = DEFAULT_QUOTAS,
+    quotas: Quotas,
     layout: ContextLayout = "standard",
     now: datetime,
 ) -> AssembledContext:

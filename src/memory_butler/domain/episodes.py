@@ -19,7 +19,6 @@ CONSOLIDATION_TRANSITIONS: Final = (
     Transition("pending", "fail", "failed", "C-08", "the failure cannot be retried"),
 )
 
-DEFAULT_TTL_DAYS: Final = 7  # CFG-06
 MAX_TTL_DAYS: Final = 36_500  # a century; far inside what a timestamp can hold
 MAX_RETRY_DELAY: Final = timedelta(hours=24)  # C-08
 
@@ -46,7 +45,7 @@ class RetryPlan:
     next_retry_at: datetime | None
 
 
-def expires_at(now: datetime, ttl_days: float = DEFAULT_TTL_DAYS) -> datetime:
+def expires_at(now: datetime, ttl_days: float) -> datetime:
     """When an episode stored at `now` may be deleted, `ttl_days` days later (STO-02, C-09)."""
     if not 0 < ttl_days <= MAX_TTL_DAYS:
         raise InvalidInput(

@@ -114,6 +114,11 @@ class FactPeriod:
     validity: Validity
 
 
+def has_ended(valid_until: datetime | None, now: datetime) -> bool:
+    """Whether what a fact says is over, by the end that it was given."""
+    return valid_until is not None and valid_until <= now
+
+
 def end_of_day(text: str) -> datetime | None:
     """When a date that stands alone is over, in UTC: what holds until the 12th holds on it (C-503).
 

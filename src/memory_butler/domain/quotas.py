@@ -14,9 +14,9 @@ class Quotas:
     episodes by default (C-45).
     """
 
-    facts: float = 0.65
-    rules: float = 0.35
-    episodes: float = 0.0
+    facts: float
+    rules: float
+    episodes: float
 
     def __post_init__(self) -> None:
         shares = (self.facts, self.rules, self.episodes)
@@ -25,6 +25,3 @@ class Quotas:
         # The tolerance is for decimal shares such as 0.1 + 0.2 + 0.7, one ulp above 1.
         if sum(shares) > 1.0 + 1e-9:
             raise InvalidInput(f"context quotas must not sum to more than 1, as {shares} do")
-
-
-DEFAULT_QUOTAS = Quotas()

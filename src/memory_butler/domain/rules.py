@@ -1,7 +1,7 @@
 """Rules earn their maturity by being useful, and lose it by doing harm (MAT-01..12)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final, Literal, assert_never, get_args
@@ -81,25 +81,25 @@ NO_REASON_GIVEN: Final = "it was marked harmful repeatedly"
 class PromoteToEstablished:
     """What makes a candidate established (MAT-02); below the effectiveness it falls back."""
 
-    min_successes: int = 5
-    min_effectiveness: float = 0.6
+    min_successes: int
+    min_effectiveness: float
 
 
 @dataclass(frozen=True, slots=True)
 class PromoteToProven:
     """What makes an established rule proven (MAT-03); below the effectiveness it falls back."""
 
-    min_successes: int = 15
-    min_effectiveness: float = 0.8
-    min_age_days: float = 30
+    min_successes: int
+    min_effectiveness: float
+    min_age_days: float
 
 
 @dataclass(frozen=True, slots=True)
 class HarmfulToAntipattern:
     """What makes a rule a warning against itself (MAT-11): so much harm AND less effectiveness."""
 
-    min_harmful: int = 3
-    max_effectiveness: float = 0.3
+    min_harmful: int
+    max_effectiveness: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,9 @@ class RulePolicy:
     fourfold, not at the plain share of successes (C-32).
     """
 
-    promote_to_established: PromoteToEstablished = field(default_factory=PromoteToEstablished)
-    promote_to_proven: PromoteToProven = field(default_factory=PromoteToProven)
-    harmful_to_antipattern: HarmfulToAntipattern = field(default_factory=HarmfulToAntipattern)
+    promote_to_established: PromoteToEstablished
+    promote_to_proven: PromoteToProven
+    harmful_to_antipattern: HarmfulToAntipattern
     promotion_uses_penalised: bool = False
 
 
@@ -126,7 +126,6 @@ class RuleStanding:
     applied_count: int = 0
     success_count: int = 0
     harmful_count: int = 0
-    last_applied_at: datetime | None = None
     needs_inversion: bool = False
 
 
@@ -134,7 +133,8 @@ class RuleStanding:
 class Marked:
     """A mark's outcome: the standing after it, and the events that record it, in order.
 
-    The moment of the mark is also the rule's `last_evaluated_at`, which the caller writes.
+    The moment of the mark is the rule's `last_applied_at` and `last_evaluated_at`, which the
+    caller writes.
     """
 
     standing: RuleStanding
@@ -163,7 +163,6 @@ def mark_helpful(standing: RuleStanding, now: datetime, policy: RulePolicy) -> M
         applied_count=applied,
         success_count=success,
         effectiveness_score=helpful_effectiveness(success, applied),
-        last_applied_at=now,
     )
     maturity = _promoted(marked, now, policy)
     if maturity == standing.maturity:
@@ -183,7 +182,6 @@ def mark_harmful(standing: RuleStanding, now: datetime, policy: RulePolicy) -> M
         applied_count=standing.applied_count + 1,
         harmful_count=harmful,
         effectiveness_score=penalised_effectiveness(standing.success_count, harmful),
-        last_applied_at=now,
     )
     events: tuple[EventType, ...] = ("rule_harmful",)
     maturity = _demoted(marked, policy)
@@ -212,36 +210,16 @@ def inverted_content(content: str, reasons: Sequence[str]) -> str:
     return f"ANTI-PATTERN: Do NOT {content}. This caused problems because: {because}"
 
 
-def promote_by_hand(maturity: Maturity) -> Maturity:
-    """One step up by a person's will, whatever the counts; an error at the top (C-37)."""
-    match maturity:
-        case "candidate":
-            return "established"
-        case "established":
-            return "proven"
-        case "proven" | "anti_pattern":
-            raise InvalidInput(
-                f"a rule of maturity {maturity} cannot be promoted; only candidate and established "
-                "rules can"
-            )
-        case _:
-            assert_never(maturity)
-
-
-def demote_by_hand(maturity: Maturity) -> Maturity:
-    """One step down by a person's will, whatever the counts; an error at the bottom (C-37)."""
-    match maturity:
-        case "proven":
-            return "established"
-        case "established":
-            return "candidate"
-        case "candidate" | "anti_pattern":
-            raise InvalidInput(
-                f"a rule of maturity {maturity} cannot be demoted; only established and proven "
-                "rules can"
-            )
-        case _:
-            assert_never(maturity)
+def step_by_hand(maturity: Maturity, event: Literal["promote", "demote"]) -> Maturity:
+    """One step by a person's will, whatever the counts; an error where there is none (C-37)."""
+    steps = {one.source: one.target for one in MATURITY_TRANSITIONS if one.event == event}
+    after = next((one for one in MATURITIES if one == steps.get(maturity)), None)
+    if after is None:
+        some = " and ".join(one for one in MATURITIES if one in steps)
+        raise InvalidInput(
+            f"a rule of maturity {maturity} cannot be {event}d; only {some} rules can"
+        )
+    return after
 
 
 def is_forgotten(metadata: Mapping[str, object]) -> bool:

@@ -25,10 +25,10 @@ One = TypeVar("One")
 class ScoreWeights:
     """What each part of the composite counts for (SCORE-02). They need not sum to 1."""
 
-    relevance: float = 0.4
-    importance: float = 0.3
-    recency: float = 0.2
-    confidence: float = 0.1
+    relevance: float
+    importance: float
+    recency: float
+    confidence: float
 
     def __post_init__(self) -> None:
         for name in ("relevance", "importance", "recency", "confidence"):
@@ -37,9 +37,6 @@ class ScoreWeights:
                 raise InvalidInput(
                     f"score weight {name} must be a finite number >= 0, not {weight}"
                 )
-
-
-DEFAULT_WEIGHTS = ScoreWeights()
 
 
 class ScoreParts(NamedTuple):
@@ -93,7 +90,7 @@ def composite(
     importance: float,
     recency: float,
     confidence: float,
-    weights: ScoreWeights = DEFAULT_WEIGHTS,
+    weights: ScoreWeights,
     maturity_weight: float = 1.0,
 ) -> ScoreParts:
     """The weighted sum of the four parts (SCORE-01).

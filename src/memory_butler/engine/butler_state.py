@@ -3,7 +3,6 @@
 It is not memory: nothing here decays, is searched, embedded or shared between butlers.
 """
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -51,15 +50,9 @@ class StateStore:
             InvalidInput: the value is null, too large or not JSON.
         """
         key = inputs.key("key", key)
-        clean = inputs.json_value("value", value)
+        clean = inputs.kept_value(value, MAX_VALUE_BYTES)
         if clean is None:
             raise InvalidInput("value is null; delete the key instead")
-        size = len(json.dumps(clean).encode())
-        if size > MAX_VALUE_BYTES:
-            raise InvalidInput(
-                f"value has {size:,} bytes as JSON, at most {MAX_VALUE_BYTES:,} are kept under one "
-                "key; split it"
-            )
         entry = Entry(key, clean, utc_now())
         async with transaction(self.pool, principal.tenant) as tx:
             await butler_state.set_value(tx, self.butler, key, clean, entry.updated_at)

@@ -6,7 +6,6 @@ until somebody says which of the two holds.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final, Literal, assert_never
 from uuid import UUID
 
@@ -16,7 +15,7 @@ from memory_butler.domain.likeness import COMPARED_FROM, Likeness, Statement, ab
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import fact_changes, inputs
 from memory_butler.engine.browse.criteria import fact_row
-from memory_butler.engine.curate import require, require_holding
+from memory_butler.engine.curate import require
 from memory_butler.engine.memory import Memory
 from memory_butler.store import conflicts, episodes, events, facts, links, search, versions
 from memory_butler.store.embeddings import Embedded
@@ -195,13 +194,13 @@ async def settle(
         match choice:
             case "keep_earlier":
                 if earlier in waiting:
-                    await _accept(tx, principal, held[earlier], later, now)
+                    await fact_changes.accept(tx, principal, held[earlier], later, now)
                 else:
                     await fact_changes.confirm(tx, principal, earlier, now)
                     await fact_changes.retract(tx, principal, later, now)
             case "keep_later":
                 if later in waiting:
-                    await _accept(tx, principal, held[later], earlier, now)
+                    await fact_changes.accept(tx, principal, held[later], earlier, now)
                 else:
                     since = held[later]["valid_from"]
                     await fact_changes.supersede(tx, principal, earlier, later, now, since)
@@ -209,15 +208,6 @@ async def settle(
                 pass
             case _:
                 assert_never(choice)
-
-
-async def _accept(
-    tx: Transaction, principal: Principal, row: Row, old: UUID, now: datetime
-) -> None:
-    """Believe a fact that waited, in place of `old` and of what else is active under its key."""
-    require_holding(row, now)
-    rivals = [one.id for one in await facts.active_of(tx, FactKey.of_row(row)) if one.id != old]
-    await fact_changes.accept(tx, principal, row, [old, *rivals], now)
 
 
 def _settled_with(metadata: Mapping[str, Any], other: UUID, *, for_good: bool) -> dict[str, Any]:

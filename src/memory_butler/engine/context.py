@@ -33,6 +33,7 @@ from memory_butler.engine.recall import (
     recall,
     search,
 )
+from memory_butler.engine.receipts import Drawn, InBlock
 from memory_butler.engine.served import Audience, note
 from memory_butler.store import receipts as store
 from memory_butler.store.transaction import transaction
@@ -79,7 +80,6 @@ async def build_context(
     moment give equal bytes: a context counts no reference, or each call would change the next. What
     it included is noted as served, and a receipt is kept of everything that was weighed.
     """
-    budget = _budget(memory, token_budget)
     scope = inputs.name("butler", butler)
     session = inputs.optional_uuid("session_id", session_id)
     drawn = await _draw(
@@ -87,30 +87,18 @@ async def build_context(
         principal,
         trigger_prompt,
         scope,
-        budget,
+        token_budget,
         min_trust=min_trust,
         min_relevance=min_relevance,
     )
-    receipt = receipts.take(
-        memory,
-        principal,
-        trigger_prompt,
-        scope,
-        session,
-        drawn.now,
-        budget,
-        drawn.block,
-        drawn.weighed,
-        drawn.repeats,
-        drawn.missed,
-    )
+    receipt = receipts.take(memory, principal, trigger_prompt, scope, session, drawn)
     included = set(drawn.block.included)
     served = [hit for hit, _ in drawn.weighed if hit.row["id"] in included]
     async with transaction(memory.pool, principal.tenant, durable=False) as tx:
         audience = Audience("context", scope, session)
         await note(tx, audience, memories(served), memory.present.clock(), drawn.block.text)
         await store.insert(tx, receipt)
-    seen = drawn.seen()
+    seen = _seen(drawn)
     return BuiltContext(seen.text, seen.included, seen.left_out, seen.considered, receipt.id)
 
 
@@ -125,18 +113,17 @@ async def preview_context(
     min_relevance: float | None = None,
 ) -> WeighedContext:
     """What `build_context` would give; nothing is noted as served, and no receipt is kept."""
-    budget = _budget(memory, token_budget)
     scope = inputs.name("butler", butler)
     drawn = await _draw(
         memory,
         principal,
         trigger_prompt,
         scope,
-        budget,
+        token_budget,
         min_trust=min_trust,
         min_relevance=min_relevance,
     )
-    return drawn.seen()
+    return _seen(drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +151,9 @@ async def context_without(
     """
     if not 0 < len(without) <= MAX_WITHOUT:
         raise InvalidInput(f"give 1 to {MAX_WITHOUT} memories to do without, not {len(without)}")
-    budget = _budget(memory, token_budget)
     scope = inputs.name("butler", butler)
-    present = (await _draw(memory, principal, trigger_prompt, scope, budget)).block
-    drawn = await _draw(memory, principal, trigger_prompt, scope, budget, without)
+    present = (await _draw(memory, principal, trigger_prompt, scope, token_budget)).block
+    drawn = await _draw(memory, principal, trigger_prompt, scope, token_budget, without)
     return BlockWithout(present, drawn.block, block_change(present, drawn.block))
 
 
@@ -178,24 +164,12 @@ def _budget(memory: Memory, given: int | None) -> int:
     return budget
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """A block, everything that was weighed for it, what was not because better ones say the same,
-    and what just missed being weighed.
-    """
-
-    block: AssembledContext
-    weighed: list[tuple[Hit, receipts.InBlock]]
-    repeats: list[tuple[Hit, UUID]]
-    missed: list[Hit]
-    now: datetime
-
-    def seen(self) -> WeighedContext:
-        """The block, with its memories in the order of its lines."""
-        by_id = {hit.row["id"]: hit for hit, _ in self.weighed}
-        block = self.block
-        considered = tuple(by_id[id] for id in (*block.included, *block.left_out))
-        return WeighedContext(block.text, block.included, block.left_out, considered)
+def _seen(drawn: Drawn) -> WeighedContext:
+    """The block, with its memories in the order of its lines."""
+    by_id = {hit.row["id"]: hit for hit, _ in drawn.weighed}
+    block = drawn.block
+    considered = tuple(by_id[id] for id in (*block.included, *block.left_out))
+    return WeighedContext(block.text, block.included, block.left_out, considered)
 
 
 async def _draw(
@@ -203,13 +177,14 @@ async def _draw(
     principal: Principal,
     prompt: str,
     scope: str,
-    budget: int,
+    token_budget: int | None,
     without: Collection[UUID] = (),
     *,
     min_trust: str | None = None,
     min_relevance: float | None = None,
-) -> _Drawn:
+) -> Drawn:
     """Recall for a prompt, and assemble; leaves no trace."""
+    budget = _budget(memory, token_budget)
     retrieval = memory.config.retrieval
     if min_trust is None:
         min_trust = retrieval.context_min_trust
@@ -264,7 +239,7 @@ async def _draw(
     hits = [*(hit for hit in distinct if hit.row["id"] in taken), *episodes]
     weighed = [(hit, in_block[hit.row["id"]]) for hit in hits]
     block = lines.of({hit.row["id"] for hit in hits}).within(budget)
-    return _Drawn(block, weighed, repeats, missed, now)
+    return Drawn(budget, block, weighed, repeats, missed, now)
 
 
 def _that_bear(hits: Sequence[Hit], min_relevance: float) -> list[Hit]:
@@ -295,7 +270,7 @@ def _repetitions(hits: Sequence[Hit]) -> dict[UUID, UUID]:
     )
 
 
-def _lines(memory: Memory, shown: Collection[receipts.InBlock], now: datetime) -> Lines:
+def _lines(memory: Memory, shown: Collection[InBlock], now: datetime) -> Lines:
     retrieval = memory.config.retrieval
     return lines_of(
         [one for one in shown if isinstance(one, ContextFact)],

@@ -120,15 +120,11 @@ async def accept_fact(memory: Memory, principal: Principal, fact_id: UUID | str)
             state = "gone" if row is None else row["validity"]
             raise Conflict(f"fact {id} is {state}; only a fact that waits can be accepted")
         now = memory.clock()
-        require_holding(row, now)
-        target = row["metadata"].get("waiting", {}).get("target")
-        replaced = [one.id for one in await facts.active_of(tx, key)]
         # What another installation named may be anything: there, its key alone says what gives way.
-        if target is not None and UUID(target) not in replaced and MARK not in row["metadata"]:
-            old = await facts.for_update(tx, UUID(target))
-            replaced += [old["id"]] if old is not None and old["validity"] == "active" else []
+        elsewhere = MARK in row["metadata"]
+        target = None if elsewhere else row["metadata"].get("waiting", {}).get("target")
         await versions.keep(tx, "fact", [id], now)
-        await fact_changes.accept(tx, principal, row, replaced, now)
+        await fact_changes.accept(tx, principal, row, target and UUID(target), now)
         await _tell(tx, principal, "fact_accepted", "fact", id, memory)
         accepted = await facts.look(tx, id)
     assert accepted is not None  # noqa: S101 -- locked above
@@ -275,20 +271,6 @@ def _has_expired(memory: Memory, row: Row, now: datetime) -> bool:
         row["confidence"], row["decay_rate"], row["last_confirmed_at"], now
     )
     return row["decay_rate"] > 0 and band(effective, memory.config.facts.thresholds()) == "expired"
-
-
-def has_ended(row: Row, now: datetime) -> bool:
-    """Whether what a fact says is over, by the end that it was given."""
-    return row["valid_until"] is not None and row["valid_until"] <= now
-
-
-def require_holding(row: Row, now: datetime) -> None:
-    """Refuse to believe what is over in place of what holds; Conflict says so."""
-    if has_ended(row, now):
-        raise Conflict(
-            f"fact {row['id']} held until {row['valid_until']:%Y-%m-%d %H:%M} UTC, which is over; "
-            "forget it, or store what holds now"
-        )
 
 
 def require(kind: MemoryType, id: UUID, found: Found | None) -> Found:

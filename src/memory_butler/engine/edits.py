@@ -14,21 +14,20 @@ from memory_butler.domain.errors import Conflict, InvalidInput, StaleRevision
 from memory_butler.domain.events import EventType
 from memory_butler.domain.evidence import BY_USER
 from memory_butler.domain.exchange import MARK
-from memory_butler.domain.facts import FactKey
+from memory_butler.domain.facts import FactKey, has_ended
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
 from memory_butler.domain.rules import (
-    demote_by_hand,
     is_disabled,
     is_forgotten,
-    promote_by_hand,
+    step_by_hand,
 )
 from memory_butler.domain.text import preprocess_text
 from memory_butler.domain.trust import Trust, outranks, parse_trust
 from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import fact_row, faded
-from memory_butler.engine.curate import has_ended, require
+from memory_butler.engine.curate import require
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import NOTE, apart, joined, screened
 from memory_butler.engine.unmask_keys import UnmaskKey
@@ -329,7 +328,7 @@ async def why_inactive(
             return _forgotten_rule(id), None
         return (f"rule {id} is switched off" if is_disabled(row["metadata"]) else None), None
     if row["validity"] == "active":
-        if not has_ended(row, memory.clock()):
+        if not has_ended(row["valid_until"], memory.clock()):
             return None, None
         end = f"{row['valid_until']:%Y-%m-%d %H:%M} UTC"
         return f"fact {id} ended at {end}; give it a later valid_until if it holds on", None
@@ -455,8 +454,7 @@ async def move_rule(
         now = memory.clock()
         match act:
             case "promote" | "demote":
-                step = promote_by_hand if act == "promote" else demote_by_hand
-                maturity = step(row["maturity"])
+                maturity = step_by_hand(row["maturity"], act)
                 await versions.keep(tx, "rule", [id], now)
                 moved = await rules.set_maturity(tx, id, maturity, now)
                 event: EventType = "rule_promoted" if act == "promote" else "rule_demoted"

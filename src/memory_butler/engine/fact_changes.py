@@ -3,10 +3,11 @@
 The caller holds the fact's lock, and has read the clock under it.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from memory_butler.domain.errors import Conflict
+from memory_butler.domain.facts import FactKey, has_ended
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust, outranks
 from memory_butler.store import events, facts, links, versions
@@ -43,11 +44,25 @@ async def supersede(
 
 
 async def accept(
-    tx: Transaction, principal: Principal, row: Row, replaced: Sequence[UUID], now: datetime
+    tx: Transaction, principal: Principal, row: Row, target: UUID | None, now: datetime
 ) -> None:
-    """Believe a statement that waited: it takes the place of these, of the first by its key."""
-    for old in replaced:
-        await supersede(tx, principal, old, row["id"], now, row["valid_from"])
+    """Believe a statement that waited: it takes the place of what is active under its key, and of
+    `target`, whatever the key of that is. The caller holds the lock of its key.
+
+    Raises:
+        Conflict: what it says is over.
+    """
+    if has_ended(row["valid_until"], now):
+        raise Conflict(
+            f"fact {row['id']} held until {row['valid_until']:%Y-%m-%d %H:%M} UTC, which is over; "
+            "forget it, or store what holds now"
+        )
+    replaced = [one.id for one in await facts.active_of(tx, FactKey.of_row(row))]
+    if target is not None and target not in replaced:
+        old = await facts.for_update(tx, target)
+        replaced += [target] if old is not None and old["validity"] == "active" else []
+    for one in replaced:
+        await supersede(tx, principal, one, row["id"], now, row["valid_from"])
     first = replaced[0] if replaced else None
     await facts.accept(tx, row["id"], now, Trust(row["trust"]), first)
 

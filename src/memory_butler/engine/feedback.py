@@ -88,7 +88,6 @@ def standing(row: Row) -> RuleStanding:
         applied_count=row["applied_count"],
         success_count=row["success_count"],
         harmful_count=row["harmful_count"],
-        last_applied_at=row["last_applied_at"],
         needs_inversion=row["metadata"].get("needs_inversion") is True,
     )
 

@@ -229,6 +229,18 @@ def metadata(value: Mapping[str, Any] | None) -> dict[str, Any]:
     return clean
 
 
+def kept_value(value: Any, max_bytes: int) -> Any:
+    """A JSON value that is kept under one key."""
+    clean = json_value("value", value)
+    size = len(json.dumps(clean).encode())
+    if size > max_bytes:
+        raise InvalidInput(
+            f"value has {size:,} bytes as JSON, at most {max_bytes:,} are kept under one key; "
+            "split it"
+        )
+    return clean
+
+
 def visible_json(value: Any, *, keys_alone: bool = False) -> Any:
     """A JSON value whose texts and keys, or keys alone, hold what one sees."""
     if isinstance(value, Mapping):

@@ -4,7 +4,6 @@ Not memories: nothing fades, nothing is learned from them, and recall does not s
 for one namespace is never served another.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -251,13 +250,7 @@ def _key(key: str) -> str:
 
 
 def _value(value: Mapping[str, Any] | None) -> dict[str, Any]:
-    clean: dict[str, Any] = inputs.json_value("value", dict(value or {}))
-    size = len(json.dumps(clean).encode())
-    if size > MAX_VALUE_BYTES:
-        raise InvalidInput(
-            f"value has {size:,} bytes as JSON, at most {MAX_VALUE_BYTES:,} are kept under one "
-            "key; split it"
-        )
+    clean: dict[str, Any] = inputs.kept_value(dict(value or {}), MAX_VALUE_BYTES)
     return clean
 
 

@@ -175,6 +175,7 @@ class Question:
         memory: Memory,
         query: str,
         mode: SearchMode,
+        *,
         scope: str | None,
         limit: int,
         min_confidence: float | None,

@@ -108,12 +108,12 @@ async def search(
         memory,
         query,
         mode,
-        scope,
-        limit,
-        min_confidence,
-        without,
-        min_trust,
-        min_relevance or 0.0,
+        scope=scope,
+        limit=limit,
+        min_confidence=min_confidence,
+        without=without,
+        min_trust=min_trust,
+        min_relevance=min_relevance or 0.0,
     )
     session = inputs.optional_uuid("session_id", session_id)
     audience = None if quiet else Audience.of_scope("search", asked.scope, session)
@@ -168,13 +168,13 @@ async def recall(
         memory,
         topic,
         "deep",
-        scope,
-        limit,
-        min_confidence,
-        without,
-        min_trust,
-        min_relevance,
-        weighty,
+        scope=scope,
+        limit=limit,
+        min_confidence=min_confidence,
+        without=without,
+        min_trust=min_trust,
+        min_relevance=min_relevance,
+        weighty=weighty,
     )
     session = inputs.optional_uuid("session_id", session_id)
     audience = None if quiet else Audience.of_scope("recall", asked.scope, session)

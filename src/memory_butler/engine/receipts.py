@@ -38,39 +38,50 @@ InBlock = ContextFact | ContextRule | ContextEpisode
 _SEARCHED: Final = 500
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A block within a budget of tokens, everything that was weighed for it, what was not because
+    better ones say the same, and what just missed being weighed.
+    """
+
+    token_budget: int
+    block: AssembledContext
+    weighed: list[tuple[Hit, InBlock]]
+    repeats: list[tuple[Hit, UUID]]
+    missed: list[Hit]
+    now: datetime
+
+
 def take(
     memory: Memory,
     principal: Principal,
     prompt: str,
     butler: str,
     session_id: UUID | None,
-    taken_at: datetime,
-    token_budget: int,
-    block: AssembledContext,
-    weighed: Sequence[tuple[Hit, InBlock]],
-    repeats: Sequence[tuple[Hit, UUID]],
-    missed: Sequence[Hit],
+    drawn: Drawn,
 ) -> Kept:
     """The receipt of a block just assembled; nothing is written yet."""
     retrieval = memory.config.retrieval
-    included = set(block.included)
-    items = [_weighed(hit, "in" if one.id in included else "no_room", one) for hit, one in weighed]
+    included = set(drawn.block.included)
     receipt = Receipt(
-        taken_at=taken_at,
+        taken_at=drawn.now,
         as_of=None if memory.standpoint is None else memory.standpoint.as_of,
-        token_budget=token_budget,
+        token_budget=drawn.token_budget,
         layout=retrieval.context_format,
         quotas=retrieval.quotas(),
         weights=_weights(memory),
         items=[
-            *items,
-            *(_weighed(hit, "repeats", None, better) for hit, better in repeats),
-            *(_weighed(hit, "missed", None) for hit in missed),
+            *(
+                _weighed(hit, "in" if one.id in included else "no_room", one)
+                for hit, one in drawn.weighed
+            ),
+            *(_weighed(hit, "repeats", None, better) for hit, better in drawn.repeats),
+            *(_weighed(hit, "missed", None) for hit in drawn.missed),
         ],
         prompt=_beginning(memory, principal, prompt),
     )
     at = memory.present.clock()
-    return Kept(uuid4(), butler, session_id, at, receipt, digest(block.text))
+    return Kept(uuid4(), butler, session_id, at, receipt, digest(drawn.block.text))
 
 
 def _beginning(memory: Memory, principal: Principal, prompt: str) -> str | None:

@@ -126,7 +126,6 @@ class Butler:
     # What `[modules]` holds, by module; the memory's own table is in the settings.
     modules: Mapping[str, Mapping[str, Any]]
     claude: str = field(repr=False)
-    manifesto: str = field(repr=False)
     agents: str = field(repr=False)
     skills: tuple["Skill", ...]
     file: ButlerToml = field(repr=False)
@@ -183,7 +182,6 @@ def read(folder: Path, **flags: Any) -> Butler:
         settings=load(path, **flags),
         modules=modules,
         claude=_text(folder / "CLAUDE.md"),
-        manifesto=_text(folder / "MANIFESTO.md"),
         agents=_text(folder / "AGENTS.md"),
         skills=tuple(_skills(folder / "skills")),
         file=document,

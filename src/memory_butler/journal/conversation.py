@@ -204,7 +204,7 @@ class _Asking:
 
     def _cut(self, prompt: Prompt, text: str) -> Completion:
         tokens_in = estimate_tokens(prompt.system + prompt.user)
-        return Completion(text, tokens_in, estimate_tokens(text), None, self.model.name, True)
+        return Completion(text, tokens_in, estimate_tokens(text), None, self.model.name)
 
 
 def without_thinking(text: str) -> str:

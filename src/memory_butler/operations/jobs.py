@@ -23,7 +23,7 @@ class JobsInput(Input):
 class PlannedJob(Output):
     """When a job runs next."""
 
-    job: str
+    job: JobName
     cron: str
     next_run: Moment
 

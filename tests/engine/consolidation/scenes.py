@@ -87,7 +87,7 @@ async def runs(admin: Connection) -> list[dict[str, Any]]:
 
 def completion(text: str, tokens_in: int = 10, tokens_out: int = 5) -> Completion:
     """An answer that cost a cent."""
-    return Completion(text, tokens_in, tokens_out, 0.01, "by hand", estimated=False)
+    return Completion(text, tokens_in, tokens_out, 0.01, "by hand")
 
 
 class Answering:

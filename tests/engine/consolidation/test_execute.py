@@ -412,17 +412,6 @@ async def test_two_tenants_with_the_same_episode_have_a_fact_each(
     assert sorted(one["tenant_id"] for one in await facts(admin)) == ["default", "other"]
 
 
-async def test_a_fact_of_an_episode_that_does_not_fit_the_index_is_stored_all_the_same(
-    memory: Memory, principal: Principal, admin: Connection
-) -> None:
-    """A predicate beyond its bound fails alone; the rest of the answer is kept."""
-    await tell(memory, principal, "tea")
-    text = answer(new_facts=[fact("x", predicate="p" * 600), fact("Likes tea", "E1")])
-    report, _ = await consolidate(memory, principal, text)
-    assert [one["content"] for one in await facts(admin)] == ["Likes tea"]
-    assert "predicate has 600 bytes" in report.errors[0]
-
-
 async def test_the_lone_half_of_a_character_does_no_harm(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:

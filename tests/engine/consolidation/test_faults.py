@@ -17,7 +17,7 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
-from conftest import Clock, Connection, Database
+from conftest import Clock, Connection
 from engine.store_views import row
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
@@ -44,7 +44,6 @@ from .scenes import (
     consolidate,
     fact,
     facts,
-    links,
     runs,
     statuses,
     tell,
@@ -160,23 +159,6 @@ async def test_a_runaway_list_is_cut_and_reported(
     assert "only the first 200 of 300 entries are read" in report.errors[0]
 
 
-async def test_someone_elses_ids_change_nothing(
-    memory: Memory, principal: Principal, admin: Connection
-) -> None:
-    (id,) = await tell(memory, principal, "tea")
-    ids = [str(uuid4()) for _ in range(3)]
-    hostile = answer(
-        new_facts=[fact("Likes tea", *ids)],
-        updated_facts=[fact("Drinks tea", target_id=ids[0], predicate="drink")],
-        confirmations=ids,
-        contradictions=[ids[:2]],
-    )
-    report, _ = await consolidate(memory, principal, hostile)
-    assert {target for _, target in await links(admin, "derived_from")} == {id}
-    assert await links(admin, "contradicts") == set()
-    assert len(report.errors) == 6
-
-
 async def test_injected_instructions_are_data(
     memory: Memory, principal: Principal, other_tenant: Principal, admin: Connection
 ) -> None:
@@ -247,26 +229,6 @@ async def test_two_groups_that_touch_the_same_facts_do_not_deadlock(
         concluding.append(conclude(memory, principal, begun, answer(confirmations=order), Usage()))
     done = await asyncio.gather(*concluding)
     assert [one.counts for one in done] == [{"facts_confirmed": 20}] * 2
-    assert set((await statuses(admin)).values()) == {"consolidated"}
-
-
-async def test_two_pools_share_the_groups(
-    memory: Memory, principal: Principal, admin: Connection, database: Database
-) -> None:
-    other = await open_pool(database.runtime_dsn)
-    for number in range(6):
-        await tell(memory, principal, f"tea {number}", butler=f"butler {number}")
-    servers = [memory, replace(memory, pool=other)]
-    models = [Answering(TEA), Answering(TEA)]
-    reports = await asyncio.gather(
-        *(
-            run_consolidation(server, principal, model)
-            for server, model in zip(servers, models, strict=True)
-        )
-    )
-    assert sum(len(report.groups) for report in reports) == 6
-    assert sum(len(model.calls) for model in models) == 6
-    await other.close()
     assert set((await statuses(admin)).values()) == {"consolidated"}
 
 

@@ -64,7 +64,7 @@ class OneFactEach:
             for handle, text in _EPISODE.findall(request.prompt)
         ]
         text = json.dumps({"new_facts": stated})
-        return Completion(text, 10, 5, None, self.name, estimated=False)
+        return Completion(text, 10, 5, None, self.name)
 
 
 def stand_still(step: str) -> None:

@@ -1,6 +1,7 @@
 """What becomes of other programs' exports: the fixtures are written by hand."""
 
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,8 +53,12 @@ def left_out(found: list[Candidate]) -> list[str]:
     return [one.line.what for one in found if isinstance(one.line, LeftOut)]
 
 
-def test_every_format_has_a_fixture() -> None:
+def test_every_format_has_a_fixture_and_is_named_where_people_look() -> None:
+    docs = Path(__file__).parents[3] / "docs"
+    (option,) = re.findall(r"`--format FORMAT` \|(.*)", (docs / "cli.md").read_text())
+    page = (docs / "import.md").read_text()
     assert set(MAKERS) == {format.name for format in FORMATS}
+    assert all(name in option and f"| `{name}` |" in page for name in MAKERS)
 
 
 @pytest.mark.parametrize("name", MAKERS)

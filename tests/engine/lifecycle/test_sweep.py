@@ -30,7 +30,7 @@ from memory_butler.store.transaction import Transaction, transaction
 pytestmark = pytest.mark.anyio
 
 FADING = {"status": "fading"}
-DEFAULTS = ConfidenceThresholds()
+DEFAULTS = ConfidenceThresholds(0.2, 0.05)
 TABLES = ("episodes", "facts", "rules", "memory_versions", "memory_events", "memory_links")
 
 

@@ -264,7 +264,9 @@ async def test_what_one_does_not_see_its_owner_does(street: Street) -> None:
                     seen = left.marker in own.seen or bool(named & own_ids)
                 if not (own.ok and seen) and way.operation.name not in EMPTY:
                     blind.append((str(way), arguments, own.body))
-            assert blind == [], "\n".join(map(str, blind))
+            assert blind == [], "\n".join(
+                ("owners do not see their own; see FIGURES and EMPTY:", *map(str, blind))
+            )
 
     await asyncio.to_thread(ask_all)
 

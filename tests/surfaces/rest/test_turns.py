@@ -48,7 +48,7 @@ class Held:
         while (part := await self.parts.get()) is not None:
             text += part
             request.heard(part)
-        return Completion(text, 1, 1, None, self.name, True)
+        return Completion(text, 1, 1, None, self.name)
 
 
 @asynccontextmanager

@@ -1,8 +1,8 @@
 import { useState, type FormEvent } from "react";
+import { EditForm } from "@/memory/EditForm";
 import { editEntity } from "@/pages/entities/changes";
 import type { Entity } from "@/pages/entities/queries";
 import { useChange, useUnsaved } from "@/shell/change";
-import { Button } from "@/ui/Button";
 import { Field, Input, TextArea } from "@/ui/Field";
 
 interface EntityFormProps {
@@ -26,14 +26,15 @@ export function EntityForm({ entity, onDone }: EntityFormProps) {
   };
   const isChanged = Object.keys(changes).length > 0;
   const leave = useUnsaved(isChanged, change.isPending);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isChanged) change.mutate(editEntity(entity, changes), onDone);
+  };
   return (
-    <form
-      aria-label="Edit this entity"
-      className="space-y-4"
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        if (isChanged) change.mutate(editEntity(entity, changes), onDone);
-      }}
+    <EditForm
+      label="Edit this entity"
+      editing={{ isChanged, isSaving: change.isPending, leave, submit }}
+      onCancel={onDone}
     >
       <Field label="Name" hint="The full, usual one." error={refusal}>
         <Input autoFocus required value={name} onChange={(event) => setName(event.target.value)} />
@@ -41,14 +42,6 @@ export function EntityForm({ entity, onDone }: EntityFormProps) {
       <Field label="Other names" hint="One a line.">
         <TextArea value={typed} onChange={(event) => setTyped(event.target.value)} />
       </Field>
-      <div className="flex justify-end gap-2">
-        <Button disabled={change.isPending} onClick={() => leave(onDone)}>
-          Cancel
-        </Button>
-        <Button type="submit" kind="primary" disabled={!isChanged} busy={change.isPending}>
-          Save
-        </Button>
-      </div>
-    </form>
+    </EditForm>
   );
 }

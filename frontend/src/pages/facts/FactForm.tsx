@@ -1,10 +1,10 @@
 import type { Schemas } from "@/api/client";
 import { EditConflict } from "@/memory/EditConflict";
+import { EditForm } from "@/memory/EditForm";
 import { useEditing } from "@/memory/editing";
 import { editFact } from "@/pages/facts/changes";
 import { changesOf, differences, draftOf } from "@/pages/facts/draft";
 import { PERMANENCES } from "@/shell/vocabulary";
-import { Button } from "@/ui/Button";
 import { choices, Field, Input, Select, TextArea } from "@/ui/Field";
 
 type Fact = Schemas["Fact"];
@@ -19,24 +19,21 @@ interface FactFormProps {
 
 /** Corrects a fact; of two who do so at once, the second chooses between the versions. */
 export function FactForm({ fact, revision, onDone }: FactFormProps) {
-  const { draft, type, isChanged, isSaving, stale, refusal, leave, save, submit } = useEditing(
-    { draftOf, changesOf, edit: editFact },
-    fact,
-    revision,
-    () => onDone(),
-  );
+  const kind = { draftOf, changesOf, edit: editFact };
+  const editing = useEditing(kind, fact, revision, () => onDone());
+  const { draft, type, stale, save } = editing;
 
   if (stale)
     return (
       <EditConflict
         differences={differences(draft, fact, stale.current)}
-        busy={isSaving}
+        busy={editing.isSaving}
         onTheirs={() => onDone(stale.current)}
         onMine={() => save(stale.current, stale.revision)}
       />
     );
   return (
-    <form aria-label="Edit this fact" className="space-y-4" onSubmit={submit}>
+    <EditForm label="Edit this fact" editing={editing} onCancel={() => onDone()}>
       <Field label="Fact" hint="Readable by itself, without the subject beside it.">
         <TextArea
           autoFocus
@@ -105,19 +102,6 @@ export function FactForm({ fact, revision, onDone }: FactFormProps) {
           />
         </Field>
       </div>
-      {refusal && (
-        <p role="alert" className="text-sm text-bad-ink">
-          {refusal}
-        </p>
-      )}
-      <div className="flex items-center justify-end gap-2">
-        <Button disabled={isSaving} onClick={() => leave(() => onDone())}>
-          Cancel
-        </Button>
-        <Button type="submit" kind="primary" disabled={!isChanged} busy={isSaving}>
-          Save
-        </Button>
-      </div>
-    </form>
+    </EditForm>
   );
 }

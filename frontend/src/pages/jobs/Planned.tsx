@@ -8,23 +8,21 @@ import { Card } from "@/ui/Card";
 import { Code } from "@/ui/EmptyState";
 import { TimeAgo } from "@/ui/TimeAgo";
 
-const JOBS: readonly { job: Job; title: string; does: string }[] = [
-  {
-    job: "consolidate",
+// A job without a line here is an error of types.
+const JOBS: Record<Job, { title: string; does: string }> = {
+  consolidate: {
     title: "Consolidation",
     does: "Asks the language model what the waiting episodes teach, and checks its answer.",
   },
-  {
-    job: "decay_sweep",
+  decay_sweep: {
     title: "Decay sweep",
     does: "Marks facts and rules that fade, expires those that faded too far, and turns rules that do harm into warnings.",
   },
-  {
-    job: "episode_cleanup",
+  episode_cleanup: {
     title: "Episode cleanup",
     does: "Deletes expired episodes.",
   },
-];
+};
 
 interface PlannedProps {
   schedule: Schedule;
@@ -43,17 +41,17 @@ export function Planned({ schedule, running }: PlannedProps) {
       }
     >
       <ul className="divide-y">
-        {JOBS.map(({ job, title, does }) => (
+        {schedule.planned.map(({ job, ...when }) => (
           <li
             key={job}
             className="flex flex-wrap items-start gap-x-4 gap-y-3 py-4 first:pt-0 last:pb-0"
           >
             <div className="min-w-0 flex-1 basis-72">
               <p className="flex flex-wrap items-center gap-2">
-                <span className="font-medium">{title}</span>
-                <When schedule={schedule} job={job} />
+                <span className="font-medium">{JOBS[job].title}</span>
+                {schedule.enabled ? <When {...when} /> : <Badge>not planned</Badge>}
               </p>
-              <p className="mt-0.5 text-ink-2">{does}</p>
+              <p className="mt-0.5 text-ink-2">{JOBS[job].does}</p>
               {job === "consolidate" && <Model name={schedule.language_model} />}
               {running.variables?.job === job && <Result running={running} />}
             </div>
@@ -63,7 +61,7 @@ export function Planned({ schedule, running }: PlannedProps) {
                   key={String(dryRun)}
                   small
                   disabled={running.isPending}
-                  aria-label={`${dryRun ? "Dry run" : "Run now"}: ${title.toLowerCase()}`}
+                  aria-label={`${dryRun ? "Dry run" : "Run now"}: ${JOBS[job].title.toLowerCase()}`}
                   busy={
                     running.isPending &&
                     running.variables.job === job &&
@@ -82,12 +80,10 @@ export function Planned({ schedule, running }: PlannedProps) {
   );
 }
 
-function When({ schedule, job }: { schedule: Schedule; job: Job }) {
-  const planned = schedule.planned.find((one) => one.job === job);
-  if (!planned || !schedule.enabled) return <Badge>not planned</Badge>;
+function When({ cron, next_run }: { cron: string; next_run: string }) {
   return (
-    <span className="text-sm text-ink-3" title={`cron: ${planned.cron}`}>
-      next <TimeAgo at={planned.next_run} />
+    <span className="text-sm text-ink-3" title={`cron: ${cron}`}>
+      next <TimeAgo at={next_run} />
     </span>
   );
 }

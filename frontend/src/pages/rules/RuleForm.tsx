@@ -1,9 +1,9 @@
 import type { Schemas } from "@/api/client";
 import { EditConflict, type Difference } from "@/memory/EditConflict";
+import { EditForm } from "@/memory/EditForm";
 import { differencesOf, useEditing } from "@/memory/editing";
 import { tagsOf } from "@/memory/tags";
 import { editRule, type RuleChanges } from "@/pages/rules/changes";
-import { Button } from "@/ui/Button";
 import { Field, Input, TextArea } from "@/ui/Field";
 
 type Rule = Schemas["StatedRule"];
@@ -17,24 +17,20 @@ interface RuleFormProps {
 
 /** Gives a rule another text, scope or tags; of two who do so at once, the second chooses. */
 export function RuleForm({ rule, revision, onDone }: RuleFormProps) {
-  const { draft, type, isChanged, isSaving, stale, refusal, leave, save, submit } = useEditing(
-    { draftOf, changesOf, edit: editRule },
-    rule,
-    revision,
-    onDone,
-  );
+  const editing = useEditing({ draftOf, changesOf, edit: editRule }, rule, revision, onDone);
+  const { draft, type, stale, save } = editing;
 
   if (stale)
     return (
       <EditConflict
         differences={differences(draft, rule, stale.current)}
-        busy={isSaving}
+        busy={editing.isSaving}
         onTheirs={onDone}
         onMine={() => save(stale.current, stale.revision)}
       />
     );
   return (
-    <form aria-label="Edit this rule" className="space-y-4" onSubmit={submit}>
+    <EditForm label="Edit this rule" editing={editing} onCancel={onDone}>
       <Field label="Rule" hint="What to do, and when.">
         <TextArea
           autoFocus
@@ -59,20 +55,7 @@ export function RuleForm({ rule, revision, onDone }: RuleFormProps) {
         Saving makes it a candidate again, which keeps its counts: a rule that says something else
         must earn its maturity anew.
       </p>
-      {refusal && (
-        <p role="alert" className="text-sm text-bad-ink">
-          {refusal}
-        </p>
-      )}
-      <div className="flex items-center justify-end gap-2">
-        <Button disabled={isSaving} onClick={() => leave(onDone)}>
-          Cancel
-        </Button>
-        <Button type="submit" kind="primary" disabled={!isChanged} busy={isSaving}>
-          Save
-        </Button>
-      </div>
-    </form>
+    </EditForm>
   );
 }
 

@@ -7,13 +7,13 @@ from typing import Final
 from uuid import UUID
 
 from memory_butler.domain.calibration import Bin
+from memory_butler.domain.facts import has_ended
 from memory_butler.domain.inbox import DUPLICATE_HOLDS, EVEN, Kind, chance, worth
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.lists import list_memories
 from memory_butler.engine.calibration import calibrated
 from memory_butler.engine.conflicts import OpenConflict, list_conflicts
 from memory_butler.engine.consolidation.history import dead_letters
-from memory_butler.engine.curate import has_ended
 from memory_butler.engine.memory import Memory
 from memory_butler.store.facts import FactFilter
 from memory_butler.store.listing import Part
@@ -97,6 +97,6 @@ def _single(
     kind: Kind, rows: Iterable[Row], bins: Sequence[Bin], paired: set[UUID], now: datetime
 ) -> Iterable[Item]:
     for row in rows:
-        if row["id"] not in paired and not has_ended(row, now):
+        if row["id"] not in paired and not has_ended(row["valid_until"], now):
             holds = chance(row["effective_confidence"], bins)
             yield Item(kind, worth(holds, row["importance"], row["reference_count"]), fact=row)

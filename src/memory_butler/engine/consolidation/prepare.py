@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from uuid import UUID
 
-from memory_butler.config import ConsolidationConfig
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.evidence import (
     BY_USER,
@@ -130,115 +129,257 @@ async def prepare(
 ) -> Plan:
     """Check, weigh and embed what the model stated. What is refused is an error in the outcome."""
     outcome = Outcome(errors=list(result.parse_errors))
-    makers: list[tuple[str, Callable[[], Draft]]] = [
-        *(
-            (f"new_facts[{fact.place}]", partial(_fact, memory, group, fact, outcome))
-            for fact in result.new_facts
-        ),
-        *(
-            (f"updated_facts[{one.fact.place}]", partial(_update, memory, group, one, outcome))
-            for one in result.updated_facts
-        ),
-        *(
-            (f"new_rules[{place}]", partial(_rule, memory, group, rule, outcome))
-            for place, rule in enumerate(result.new_rules)
-        ),
-    ]
-
-    def drafted() -> list[Draft]:
-        made = (_draft(memory, principal, outcome, what, make) for what, make in makers)
-        return [draft for draft in made if draft is not None]
-
+    stated = _Stated(memory, principal, group, witnesses, outcome)
     # In a thread, as it was parsed: a megabyte is searched for secrets for a third of a second.
-    drafts = await asyncio.to_thread(drafted)
+    drafts = await asyncio.to_thread(stated.drafts, result)
     vectors = await memory.embedder.embed_many([searchable(draft.new)[0] for draft in drafts])
     writes = []
     for draft, vector in zip(drafts, vectors, strict=True):
-        judged = await _judged(memory, draft, vector, witnesses, outcome)
+        judged = await stated.judged(draft, vector)
         if judged is None:
             continue
-        if group.by_host and not witnesses.said(_stated(judged.new), judged.sources):
+        if group.by_host and not witnesses.said(_statement(judged.new), judged.sources):
             judged = _from_elsewhere(judged, outcome)
         if judged.held is None:
-            judged = replace(judged, restates=await _restated(memory, group, judged))
+            judged = replace(judged, restates=await stated.restated(judged))
         words = await languages.of_memory(searchable(judged.new)[1])
         writes.append((judged, Embedded(vector, words, memory.embedding_version_id)))
-    confirmations = await _borne_out(memory, group, result.confirmations, witnesses, outcome)
+    confirmations = await stated.borne_out(result.confirmations)
     return Plan(writes, confirmations, result.contradictions, outcome)
 
 
-async def _judged(
-    memory: Memory, draft: Draft, vector: Vector, witnesses: Witnesses, outcome: Outcome
-) -> Draft | None:
-    """A draft as it is to be written, or held back; None where memory knows it or it is refused."""
-    config, stated = memory.config.consolidation, _stated(draft.new)
-    evidence = witnesses.weigh(searchable(draft.new)[0], vector, draft.sources)
-    first_hand = witnesses.first_hand(stated, draft.sources)
-    weak = evidence.support < config.review_below
-    labelled = witnesses.labelled(draft.sources)
-    echoed = witnesses.echoing(draft.sources) and (
-        labelled or (weak and witnesses.quoted(stated.content, draft.sources))
-    )
-    reworded = witnesses.reworded(stated, vector, draft.sources)
-    if not first_hand and (echoed or reworded is not None):
-        first_hand = await _said_otherwise(memory, vector, witnesses, draft.sources)
-    if first_hand or not (echoed or reworded is not None):
-        by_user = labelled and witnesses.by_user(stated, draft.sources)
-        unsaid = (
-            labelled
-            and not by_user
-            and not await _said_otherwise(memory, vector, witnesses, draft.sources)
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """What a model stated of a group's episodes, and what becomes of it."""
+
+    memory: Memory
+    principal: Principal
+    group: Group
+    witnesses: Witnesses
+    outcome: Outcome
+
+    def drafts(self, result: ConsolidationResult) -> list[Draft]:
+        """What of it can be stored, searched for secrets."""
+        makers: list[tuple[str, Callable[[], Draft]]] = [
+            *((f"new_facts[{one.place}]", partial(self._fact, one)) for one in result.new_facts),
+            *(
+                (f"updated_facts[{one.fact.place}]", partial(self._update, one))
+                for one in result.updated_facts
+            ),
+            *(
+                (f"new_rules[{place}]", partial(self._rule, rule))
+                for place, rule in enumerate(result.new_rules)
+            ),
+        ]
+        made = (self._draft(what, make) for what, make in makers)
+        return [draft for draft in made if draft is not None]
+
+    def _draft(self, what: str, make: Callable[[], Draft]) -> Draft | None:
+        try:
+            draft = make()
+            return replace(draft, new=screened(self.memory, self.principal, draft.new))
+        except MemoryButlerError as error:
+            self.outcome.attempted += 1
+            self.outcome.failure(what, str(error))
+            return None
+
+    def _fact(self, stated: ExtractedFact) -> Draft:
+        new, sources = self._new_fact(stated)
+        return Draft(new, sources, place=stated.place)
+
+    def _update(self, updated: UpdatedFact) -> Draft:
+        """An update: scope and entity come from the named fact, if it is known (C-54)."""
+        new, sources = self._new_fact(updated.fact, self.group.facts.get(updated.target_id))
+        return Draft(new, sources, target=updated.target_id)
+
+    def _new_fact(
+        self, stated: ExtractedFact, target: Row | None = None
+    ) -> tuple[NewFact, tuple[UUID, ...]]:
+        """What was stated as a fact, in place of `target`; and the episodes that it rests on."""
+        sources, marked = self._sources(stated.sources)
+        end = stated.valid_until
+        new = new_fact(
+            self.memory,
+            stated.subject,
+            stated.predicate,
+            stated.content,
+            importance=stated.importance,
+            permanence=stated.permanence,
+            # An end that lies in the past already counts as none.
+            valid_until=end if end is not None and end > self.memory.clock() else None,
+            scope=self._scope(stated.scope) if target is None else target["scope"],
+            tags=list(stated.tags),
+            entity_id=None if target is None else target["entity_id"],
+            source_butler=self.group.butler,
+            source_episode_id=sources[0],
+            metadata=marked,
+            trust=self.group.trust.label,
         )
-        answered = unsaid and witnesses.only_answered(stated, draft.sources)
-        if by_user:
-            new = replace(draft.new, metadata={**draft.new.metadata, **BY_USER})
-            draft = replace(draft, new=new)
-        draft = replace(draft, unsaid=unsaid, answered=answered)
-        return _judge(config, draft, evidence, outcome)
-    if witnesses.held(stated) and echoed:
-        _echoed(outcome, "a statement that memory has already was left out")
+        return new, sources
+
+    def _rule(self, stated: ExtractedRule) -> Draft:
+        sources, marked = self._sources(stated.sources)
+        new = new_rule(
+            self.memory,
+            stated.content,
+            scope=self._scope(stated.scope),
+            tags=list(stated.tags),
+            source_butler=self.group.butler,
+            source_episode_id=sources[0],
+            metadata=marked,
+            trust=self.group.trust.label,
+        )
+        return Draft(new, sources, supported_by=stated.supported_by)
+
+    def _sources(self, named: Sequence[UUID]) -> tuple[tuple[UUID, ...], dict[str, object]]:
+        """The episodes that a statement rests on; all, and a mark, where none is named (C-57)."""
+        known = tuple(id for id in named if id in self.group.episodes)
+        if len(known) < len(named):
+            self.outcome.errors.append(
+                "source_episode_ids: one is no episode of this consolidation"
+            )
+        return (known, {}) if known else (self.group.episodes, {"evidence": "group"})
+
+    def _scope(self, stated: str | None) -> str:
+        """Only the butler's own scope or the global one: no model writes into another's (C-53)."""
+        if stated not in (None, GLOBAL, self.group.butler):
+            self.outcome.errors.append(
+                "scope: neither global nor the butler's own; stored as global"
+            )
+        return stated if stated == self.group.butler else GLOBAL
+
+    async def judged(self, draft: Draft, vector: Vector) -> Draft | None:
+        """A draft as it is written, or held back; None where it is known already or refused."""
+        stated, sources, witnesses = _statement(draft.new), draft.sources, self.witnesses
+        evidence = witnesses.weigh(searchable(draft.new)[0], vector, sources)
+        first_hand = witnesses.first_hand(stated, sources)
+        weak = evidence.support < self.memory.config.consolidation.review_below
+        labelled = witnesses.labelled(sources)
+        echoed = witnesses.echoing(sources) and (
+            labelled or (weak and witnesses.quoted(stated.content, sources))
+        )
+        reworded = witnesses.reworded(stated, vector, sources)
+        if not first_hand and (echoed or reworded is not None):
+            first_hand = await self._said_otherwise(vector, sources)
+        if first_hand or not (echoed or reworded is not None):
+            by_user = labelled and witnesses.by_user(stated, sources)
+            unsaid = labelled and not by_user and not await self._said_otherwise(vector, sources)
+            answered = unsaid and witnesses.only_answered(stated, sources)
+            if by_user:
+                new = replace(draft.new, metadata={**draft.new.metadata, **BY_USER})
+                draft = replace(draft, new=new)
+            draft = replace(draft, unsaid=unsaid, answered=answered)
+            return self._by_evidence(draft, evidence)
+        if witnesses.held(stated) and echoed:
+            self._echoed("a statement that memory has already was left out")
+            return None
+        if labelled or (echoed and reworded is not None):
+            self.outcome.errors.append(
+                "echo: a statement waits, the episodes have it from memory itself"
+            )
+            return replace(draft, held="echo")
+        judged = self._by_evidence(draft, evidence)
+        return None if judged is None else self._marked_as_echo(judged, reworded)
+
+    def _by_evidence(self, draft: Draft, evidence: Evidence) -> Draft | None:
+        """Weak evidence lowers a fact's confidence and marks it; too weak, and it is refused."""
+        config = self.memory.config.consolidation
+        verdict = evidence.verdict(config.review_below, config.refuse_below)
+        if verdict == "refused":
+            self.outcome.counts["refused"] += 1
+            self.outcome.errors.append(
+                f"refused: the episodes do not bear it out (support {evidence.support:.2f})"
+            )
+            return None
+        mark: dict[str, object] = {"support": round(evidence.support, 4)}
+        if verdict == "needs_review":
+            self.outcome.counts["needs_review"] += 1
+            mark["needs_review"] = True
+        new = replace(draft.new, metadata=draft.new.metadata | mark)
+        if verdict == "needs_review" and isinstance(new, NewFact):
+            new = replace(new, confidence=REVIEW_CONFIDENCE)
+        return replace(draft, new=new)
+
+    async def _said_otherwise(self, vector: Vector, sources: Sequence[UUID]) -> bool:
+        """Whether the user means it in other words, as in another language."""
+        said = self.witnesses.assertions(sources)
+        vectors = await self.memory.embedder.embed_many(said)
+        return any(float(vector @ one) >= MEANT for one in vectors)
+
+    def _echoed(self, what: str) -> None:
+        self.outcome.counts["echoes"] += 1
+        self.outcome.errors.append(f"echo: {what}, the episodes have it from memory itself")
+
+    def _marked_as_echo(self, draft: Draft, found: Rewording | None) -> Draft:
+        """What may only repeat what was served is worth less, and trusted no more."""
+        self.outcome.counts["reworded"] += 1
+        new = draft.new
+        mark: dict[str, object] = {"echo": True}
+        if found is not None:
+            mark = {"echo_of": str(found.of), "echo_nearness": round(found.nearness, 4)}
+            new = replace(new, trust=min(new.trust, found.trust))
+        new = replace(new, metadata=new.metadata | mark)
+        if isinstance(new, NewFact):
+            new = replace(new, confidence=min(new.confidence, ECHO_CONFIDENCE))
+        return replace(draft, new=new, echo=found is not None)
+
+    async def borne_out(self, ids: Sequence[UUID]) -> tuple[UUID, ...]:
+        """The facts to confirm, without those that the episodes have from memory alone."""
+        kept, episodes, witnesses = [], self.group.episodes, self.witnesses
+        for id in ids:
+            row = self.group.facts.get(id)
+            if row is not None and witnesses.quoted(row["content"], episodes):
+                stated = Statement(row["subject"], row["predicate"], row["content"])
+                text = search_text(row["subject"], row["predicate"], row["content"])
+                vector = await self.memory.embedder.embed(text)
+                if not (
+                    witnesses.first_hand(stated, episodes)
+                    or await self._said_otherwise(vector, episodes)
+                    or self._bear_out(text, vector)
+                ):
+                    self._echoed(f"fact {id} was not confirmed")
+                    continue
+            kept.append(id)
+        return tuple(kept)
+
+    def _bear_out(self, text: str, vector: Vector) -> bool:
+        """Whether episodes without labels of speakers bear a text out, echoes aside."""
+        told = [id for id in self.group.episodes if not self.witnesses.labelled([id])]
+        support = self.witnesses.weigh(text, vector, told).support if told else 0.0
+        return support >= self.memory.config.consolidation.review_below
+
+    async def restated(self, draft: Draft) -> UUID | None:
+        """The fact on the same subject that the model was shown and a new one only says again.
+
+        Without evidence there is none: an echo of memory would confirm what it echoes.
+        """
+        new = draft.new
+        if draft.target is not None or not isinstance(new, NewFact):
+            return None
+        if "needs_review" in new.metadata:
+            return None
+        known = [
+            row
+            for row in self.group.facts.values()
+            # First what is cheap: an embedding takes milliseconds, and most words differ.
+            if _is_about_the_same(new, row) and same_words(new.content, row["content"])
+        ]
+        if not known:
+            return None
+        stated, *others = await self.memory.embedder.embed_many(
+            [new.content, *(row["content"] for row in known)]
+        )
+        for row, vector in zip(known, others, strict=True):
+            if restates(new.content, row["content"], float(stated @ vector)):
+                id: UUID = row["id"]
+                return id
         return None
-    if labelled or (echoed and reworded is not None):
-        outcome.errors.append("echo: a statement waits, the episodes have it from memory itself")
-        return replace(draft, held="echo")
-    judged = _judge(config, draft, evidence, outcome)
-    if judged is None:
-        return None
-    return _marked_as_echo(judged, reworded, outcome)
 
 
-def _stated(new: NewFact | NewRule) -> Statement:
+def _statement(new: NewFact | NewRule) -> Statement:
     if isinstance(new, NewFact):
         return Statement(new.subject, new.predicate, new.content)
     return Statement("", "", new.content)
-
-
-async def _said_otherwise(
-    memory: Memory, vector: Vector, witnesses: Witnesses, sources: Sequence[UUID]
-) -> bool:
-    """Whether the user means it in a sentence with none of its words, as in another language."""
-    said = witnesses.assertions(sources)
-    vectors = await memory.embedder.embed_many(said)
-    return any(float(vector @ one) >= MEANT for one in vectors)
-
-
-def _echoed(outcome: Outcome, what: str) -> None:
-    outcome.counts["echoes"] += 1
-    outcome.errors.append(f"echo: {what}, the episodes have it from memory itself")
-
-
-def _marked_as_echo(draft: Draft, found: Rewording | None, outcome: Outcome) -> Draft:
-    """What may repeat what was served, by nobody knows whom, is worth less, and trusted no more."""
-    outcome.counts["reworded"] += 1
-    new = draft.new
-    mark: dict[str, object] = {"echo": True}
-    if found is not None:
-        mark = {"echo_of": str(found.of), "echo_nearness": round(found.nearness, 4)}
-        new = replace(new, trust=min(new.trust, found.trust))
-    new = replace(new, metadata=new.metadata | mark)
-    if isinstance(new, NewFact):
-        new = replace(new, confidence=min(new.confidence, ECHO_CONFIDENCE))
-    return replace(draft, new=new, echo=found is not None)
 
 
 def _from_elsewhere(draft: Draft, outcome: Outcome) -> Draft:
@@ -248,178 +389,7 @@ def _from_elsewhere(draft: Draft, outcome: Outcome) -> Draft:
     return replace(draft, new=replace(draft.new, trust=trust))
 
 
-async def _borne_out(
-    memory: Memory,
-    group: Group,
-    ids: Sequence[UUID],
-    witnesses: Witnesses,
-    outcome: Outcome,
-) -> tuple[UUID, ...]:
-    """The facts to confirm, without those that the episodes have from memory alone."""
-    kept = []
-    for id in ids:
-        row = group.facts.get(id)
-        if row is not None and witnesses.quoted(row["content"], group.episodes):
-            stated = Statement(row["subject"], row["predicate"], row["content"])
-            vector = await memory.embedder.embed(
-                search_text(row["subject"], row["predicate"], row["content"])
-            )
-            if not (
-                witnesses.first_hand(stated, group.episodes)
-                or await _said_otherwise(memory, vector, witnesses, group.episodes)
-                or _bear_out(memory, witnesses, row, vector, group.episodes)
-            ):
-                _echoed(outcome, f"fact {id} was not confirmed")
-                continue
-        kept.append(id)
-    return tuple(kept)
-
-
-def _bear_out(
-    memory: Memory, witnesses: Witnesses, row: Row, vector: Vector, episodes: Sequence[UUID]
-) -> bool:
-    """Whether episodes that do not tell their speakers apart bear a fact out, echoes aside."""
-    told = [id for id in episodes if not witnesses.labelled([id])]
-    text = search_text(row["subject"], row["predicate"], row["content"])
-    support = witnesses.weigh(text, vector, told).support if told else 0.0
-    return support >= memory.config.consolidation.review_below
-
-
-def _draft(
-    memory: Memory, principal: Principal, outcome: Outcome, what: str, make: Callable[[], Draft]
-) -> Draft | None:
-    try:
-        draft = make()
-        return replace(draft, new=screened(memory, principal, draft.new))
-    except MemoryButlerError as error:
-        outcome.attempted += 1
-        outcome.failure(what, str(error))
-        return None
-
-
-def _fact(memory: Memory, group: Group, stated: ExtractedFact, outcome: Outcome) -> Draft:
-    new, sources = _new_fact(memory, group, stated, outcome)
-    return Draft(new, sources, place=stated.place)
-
-
-def _update(memory: Memory, group: Group, updated: UpdatedFact, outcome: Outcome) -> Draft:
-    """An update: scope and entity come from the named fact, if it is known (C-54)."""
-    new, sources = _new_fact(
-        memory, group, updated.fact, outcome, group.facts.get(updated.target_id)
-    )
-    return Draft(new, sources, target=updated.target_id)
-
-
-def _new_fact(
-    memory: Memory,
-    group: Group,
-    stated: ExtractedFact,
-    outcome: Outcome,
-    target: Row | None = None,
-) -> tuple[NewFact, tuple[UUID, ...]]:
-    """What was stated as a fact, in place of `target`; and the episodes that it rests on."""
-    sources, marked = _sources(group, stated.sources, outcome)
-    end = stated.valid_until
-    new = new_fact(
-        memory,
-        stated.subject,
-        stated.predicate,
-        stated.content,
-        importance=stated.importance,
-        permanence=stated.permanence,
-        # An end that lies in the past already counts as none.
-        valid_until=end if end is not None and end > memory.clock() else None,
-        scope=_scope(group, stated.scope, outcome) if target is None else target["scope"],
-        tags=list(stated.tags),
-        entity_id=None if target is None else target["entity_id"],
-        source_butler=group.butler,
-        source_episode_id=sources[0],
-        metadata=marked,
-        trust=group.trust.label,
-    )
-    return new, sources
-
-
-def _rule(memory: Memory, group: Group, stated: ExtractedRule, outcome: Outcome) -> Draft:
-    sources, marked = _sources(group, stated.sources, outcome)
-    new = new_rule(
-        memory,
-        stated.content,
-        scope=_scope(group, stated.scope, outcome),
-        tags=list(stated.tags),
-        source_butler=group.butler,
-        source_episode_id=sources[0],
-        metadata=marked,
-        trust=group.trust.label,
-    )
-    return Draft(new, sources, supported_by=stated.supported_by)
-
-
-def _sources(
-    group: Group, named: Sequence[UUID], outcome: Outcome
-) -> tuple[tuple[UUID, ...], dict[str, object]]:
-    """The episodes that a statement rests on; all, and a mark, where none is named (C-57)."""
-    known = tuple(id for id in named if id in group.episodes)
-    if len(known) < len(named):
-        outcome.errors.append("source_episode_ids: one is no episode of this consolidation")
-    return (known, {}) if known else (group.episodes, {"evidence": "group"})
-
-
-def _scope(group: Group, stated: str | None, outcome: Outcome) -> str:
-    """Only the butler's own scope or the global one: no model writes into another's (C-53)."""
-    if stated not in (None, GLOBAL, group.butler):
-        outcome.errors.append("scope: neither global nor the butler's own; stored as global")
-    return stated if stated == group.butler else GLOBAL
-
-
-async def _restated(memory: Memory, group: Group, draft: Draft) -> UUID | None:
-    """The fact on the same subject that the model was shown and a new one only says again.
-
-    Without evidence there is none: an echo of memory would confirm what it echoes.
-    """
-    new = draft.new
-    if draft.target is not None or not isinstance(new, NewFact) or "needs_review" in new.metadata:
-        return None
-    known = [
-        row
-        for row in group.facts.values()
-        # First what is cheap: an embedding takes milliseconds, and most words differ.
-        if _is_about_the_same(new, row) and same_words(new.content, row["content"])
-    ]
-    if not known:
-        return None
-    stated, *others = await memory.embedder.embed_many(
-        [new.content, *(row["content"] for row in known)]
-    )
-    for row, vector in zip(known, others, strict=True):
-        if restates(new.content, row["content"], float(stated @ vector)):
-            id: UUID = row["id"]
-            return id
-    return None
-
-
 def _is_about_the_same(new: NewFact, row: Row) -> bool:
     if row["scope"] != new.scope or new.entity_id not in (None, row["entity_id"]):
         return False
     return key_of(row["subject"]) == key_of(new.subject)
-
-
-def _judge(
-    config: ConsolidationConfig, draft: Draft, evidence: Evidence, outcome: Outcome
-) -> Draft | None:
-    """Weak evidence lowers a fact's confidence and marks it; too weak, and it is refused."""
-    verdict = evidence.verdict(config.review_below, config.refuse_below)
-    if verdict == "refused":
-        outcome.counts["refused"] += 1
-        outcome.errors.append(
-            f"refused: the episodes do not bear it out (support {evidence.support:.2f})"
-        )
-        return None
-    mark: dict[str, object] = {"support": round(evidence.support, 4)}
-    if verdict == "needs_review":
-        outcome.counts["needs_review"] += 1
-        mark["needs_review"] = True
-    new = replace(draft.new, metadata=draft.new.metadata | mark)
-    if verdict == "needs_review" and isinstance(new, NewFact):
-        new = replace(new, confidence=REVIEW_CONFIDENCE)
-    return replace(draft, new=new)

@@ -6,7 +6,7 @@ from typing import Final
 
 from croniter import CroniterBadDateError, croniter
 
-from memory_butler.engine.jobs.catalogue import JOBS
+from memory_butler.engine.jobs.catalogue import JOBS, JobName
 from memory_butler.engine.memory import Memory
 from memory_butler.store import jobs
 from memory_butler.store.rows import Row
@@ -19,7 +19,7 @@ NO_CRON: Final = "is not a cron expression, or is of a day that never comes"
 class Planned:
     """A job with its cron expression and the next time that it is due, in UTC."""
 
-    job: str
+    job: JobName
     cron: str
     next_run: datetime
 

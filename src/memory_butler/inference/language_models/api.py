@@ -200,7 +200,6 @@ class ApiModel:
             cost_usd=_price(response) if official and counted else None,
             # Local servers give the path of a file in place of a name.
             model=(response.model_name if official else None) or self._model,
-            estimated=not counted,
         )
 
     def _translated(self, error: "AgentRunError") -> ModelError:

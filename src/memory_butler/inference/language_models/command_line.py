@@ -237,13 +237,12 @@ class CommandLineModel:
 
     def _completion(self, answer: Answer, request: Request) -> Completion:
         tokens_in, tokens_out = answer.tokens_in, answer.tokens_out
-        estimated = tokens_in is None or tokens_out is None
         if tokens_in is None:
             tokens_in = estimate_tokens(request.system + request.prompt)
         if tokens_out is None:
             tokens_out = estimate_tokens(answer.text)
         model = answer.model or self.name
-        return Completion(answer.text, tokens_in, tokens_out, answer.cost_usd, model, estimated)
+        return Completion(answer.text, tokens_in, tokens_out, answer.cost_usd, model)
 
     def _outdated(self) -> ModelAccessDenied:
         return ModelAccessDenied(

@@ -43,14 +43,13 @@ class Completion:
     """A model's answer, and what it took."""
 
     text: str = field(repr=False)
+    # Reckoned from the length of the texts where the provider gives no counts.
     tokens_in: int
     tokens_out: int
     # None: not known (a local model, or one without a known price).
     cost_usd: float | None
     # The model that answered, as exactly as the provider tells.
     model: str
-    # True: the provider gave no counts, and the tokens are reckoned from the length of the text.
-    estimated: bool
 
 
 class LanguageModel(Protocol):

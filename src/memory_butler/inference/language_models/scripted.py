@@ -49,5 +49,4 @@ class ScriptedModel:
             tokens_out=estimate_tokens(reply),
             cost_usd=None,
             model=self.name,
-            estimated=True,
         )

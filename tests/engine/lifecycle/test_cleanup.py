@@ -1,13 +1,17 @@
-"""Deleting episodes that have had their time."""
+"""Deleting expired episodes, and those beyond the cap, as planned and no others."""
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from conftest import NOW, Clock, Connection
+from engine.store_views import count, row
 from memory_butler.config import ConsolidationConfig, EpisodesConfig, MemoryModuleConfig
-from memory_butler.domain.errors import Conflict, InvalidInput
+from memory_butler.domain.errors import Conflict
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import memory as engine_memory
 from memory_butler.engine.lifecycle import cleanup, sweep
@@ -15,8 +19,6 @@ from memory_butler.engine.lifecycle.cleanup import CleanupResult, clean_up, plan
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
-
-from .store_views import count, row
 
 pytestmark = pytest.mark.anyio
 
@@ -26,7 +28,8 @@ SELECT $1, 'general', n::text, $2, $3::timestamptz + n * interval '1 second', $4
 FROM generate_series(1, $5) n
 """
 SOON = NOW + timedelta(days=1)
-PAST = NOW - timedelta(seconds=1)
+PAST = NOW - timedelta(microseconds=1)
+few = st.integers(0, 4)
 
 
 @pytest.mark.requirement("CLN-02", "CLN-06", "GEN-09", "MNT-06", "MNT-01")
@@ -70,27 +73,6 @@ async def test_what_was_not_consolidated_is_never_evicted(
     await admin.execute(FILL, "default", status, PAST, SOON, 5)
     await admin.execute(FILL, "default", "consolidated", NOW, SOON, 2)
     assert await clean_up(memory, principal, max_entries=1) == CleanupResult(0, 2, 5)
-
-
-@pytest.mark.requirement("CLN-05", "CLN-03")
-async def test_five_hundred_over_the_default_cap_go(
-    memory: Memory, principal: Principal, admin: Connection
-) -> None:
-    await admin.execute(FILL, "default", "consolidated", NOW, SOON, 10_500)
-    assert await clean_up(memory, principal) == CleanupResult(0, 500, 10_000)
-    assert await admin.fetchval("SELECT min(content::integer) FROM episodes") == 501
-
-
-@pytest.mark.requirement("CLN-05", "CLN-03")
-async def test_expired_ones_make_the_room_first(
-    memory: Memory, principal: Principal, admin: Connection
-) -> None:
-    await admin.execute(FILL, "default", "consolidated", NOW, PAST, 3)
-    await admin.execute(FILL, "default", "consolidated", NOW, SOON, 5)
-    planned = await plan(memory, principal, max_entries=4)
-    assert (planned.expired, planned.capacity, planned.remaining) == (3, 1, 4)
-    assert await count(admin, "episodes") == 8  # a plan deletes nothing
-    assert await clean_up(memory, principal, max_entries=4) == CleanupResult(3, 1, 4)
 
 
 @pytest.mark.requirement("CLN-02", "CLN-06")
@@ -145,11 +127,6 @@ async def test_what_was_served_is_forgotten_after_its_time(
     assert await count(admin, "served") == 1
 
 
-async def test_a_negative_cap_is_refused(memory: Memory, principal: Principal) -> None:
-    with pytest.raises(InvalidInput, match="max_entries must be 0 or more"):
-        await clean_up(memory, principal, max_entries=-1)
-
-
 @pytest.mark.parametrize("days", [400, -400])
 async def test_a_clock_that_was_set_deletes_nothing_until_the_server_starts_anew(
     memory: Memory,
@@ -169,3 +146,83 @@ async def test_a_clock_that_was_set_deletes_nothing_until_the_server_starts_anew
                 await delete(running, principal)
     assert await admin.fetchval("SELECT count(*) FROM episodes WHERE id = $1", id) == 1
     assert (await clean_up(running, principal)).expired_deleted == 1
+
+
+async def _episodes(admin: Connection) -> list[Any]:
+    return list(await admin.fetch("SELECT * FROM episodes ORDER BY id"))
+
+
+@pytest.mark.requirement("CLN-02", "CLN-03", "CLN-04", "CLN-06")
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(expired=few, consolidated=few, pending=few, failed=few, max_entries=st.integers(0, 12))
+async def test_a_plan_changes_nothing_and_is_what_the_clean_up_then_does(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    expired: int,
+    consolidated: int,
+    pending: int,
+    failed: int,
+    max_entries: int,
+) -> None:
+    await admin.execute("DELETE FROM episodes")
+    for status, expires_at, many in (
+        ("consolidated", PAST, expired),
+        ("pending", PAST, expired),
+        ("consolidated", SOON, consolidated),
+        ("pending", SOON, pending),
+        ("failed", SOON, failed),
+    ):
+        await admin.execute(FILL, "default", status, NOW, expires_at, many)
+    before = await _episodes(admin)
+    planned = await plan(memory, principal, max_entries)
+    assert await _episodes(admin) == before
+    cleaned = await clean_up(memory, principal, max_entries)
+    assert cleaned == CleanupResult(planned.expired, planned.capacity, planned.remaining)
+    assert await clean_up(memory, principal, max_entries) == CleanupResult(0, 0, cleaned.remaining)
+
+
+@pytest.mark.requirement("CLN-02")
+async def test_an_episode_that_expires_this_moment_has_not_expired_yet(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    config = ConsolidationConfig(pending_ttl_days=0)  # else what waits is kept
+    memory = replace(memory, config=MemoryModuleConfig(consolidation=config))
+    await store_episode(memory, principal, "tea", "general")
+    clock.advance(days=7)
+    assert await clean_up(memory, principal) == CleanupResult(0, 0, 1)
+    clock.advance(microseconds=1)
+    assert await clean_up(memory, principal) == CleanupResult(1, 0, 0)
+
+
+@pytest.mark.requirement("CLN-03")
+async def test_the_oldest_is_the_one_stored_first_not_the_one_that_expires_first(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    for days, expires_at in ((2, SOON + timedelta(days=9)), (1, SOON)):
+        stored = NOW - timedelta(days=days)
+        await admin.execute(FILL, "default", "consolidated", stored, expires_at, 1)
+    await clean_up(memory, principal, max_entries=1)
+    (kept,) = await _episodes(admin)
+    assert kept["expires_at"] == SOON
+
+
+@pytest.mark.requirement("CLN-02", "CLN-03")
+async def test_an_episode_in_use_is_left_for_the_next_clean_up(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    for expires_at in (PAST, SOON):
+        await admin.execute(FILL, "default", "consolidated", NOW, expires_at, 1)
+    async with admin.transaction():
+        await admin.execute("SELECT FROM episodes FOR UPDATE")
+        assert await clean_up(memory, principal, max_entries=0) == CleanupResult(0, 0, 2)
+    assert await clean_up(memory, principal, max_entries=0) == CleanupResult(1, 1, 0)
+
+
+@pytest.mark.requirement("CLN-03")
+async def test_what_a_sweep_told_may_go_for_want_of_room(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await sweep.run(memory, principal)
+    await admin.execute(FILL, "default", "pending", NOW, SOON, 1)
+    assert await clean_up(memory, principal, max_entries=1) == CleanupResult(0, 1, 1)
