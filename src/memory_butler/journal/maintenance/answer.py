@@ -170,7 +170,9 @@ class _Reader:
                 "at most: it would be in every prompt"
             )
         named = sources if isinstance(sources, list) else []
-        ids = {self.question.handles[one] for one in named if one in self.question.handles}
+        handles = self.question.handles
+        # A small model may wrap them: {"id": "M1"}.
+        ids = {handles[one] for one in named if isinstance(one, str) and one in handles}
         if not ids and not self.question.review:
             raise _Refused(f"{texts['key'][:64]!r} rests on none of the messages")
         if self.question.review and texts["key"] not in self.draft.fragments:
