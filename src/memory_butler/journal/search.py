@@ -368,7 +368,8 @@ def _mended(
         had = _until(index)
         _catch_up(index, db, until, policy)
         if _until(index) - had >= _KEPT_EVERY:
-            kept.keep(index)
+            with suppress(OSError):  # a full disk: the next search makes it again
+                kept.keep(index)
     return index
 
 
