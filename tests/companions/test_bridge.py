@@ -169,6 +169,35 @@ async def test_a_long_session_goes_in_parts(
     )
 
 
+async def test_a_session_that_is_too_long_for_one_episode_is_several(
+    bridged: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    small = bridged.config.model_copy(update={"max_content_bytes": 1024})
+    bridged = replace(bridged, config=small)
+    long = "\n".join(f"{number} " + "ü" * 300 for number in range(4)) + "é" * 1500
+
+    def chat(one: Any) -> None:
+        for content in ("Hello!", long, "Good night."):
+            one.live.log(content, "user")
+
+    await use(bridged, principal, "default", chat, create=True)
+    clock.advance(hours=2)
+    for stored in (1, 0):
+        done = await hand_over(bridged, principal, "default")
+        assert (done.stored, done.waiting, done.problem) == (stored, 0, None)
+    told = await admin.fetch("SELECT content, metadata FROM episodes ORDER BY created_at")
+    assert len(told) > 4
+    assert all(len(one["content"].encode()) <= 1024 for one in told)
+    assert sum(one["content"].count("ü") for one in told) == 1200
+    assert sum(one["content"].count("é") for one in told) == 1500
+    # By these an erasure of one message finds them all.
+    assert {(one["metadata"]["first_event"], one["metadata"]["last_event"]) for one in told} == {
+        (1, 3)
+    }
+    contents = {one["content"].split("\n")[0][:12] for one in told}
+    assert "user: Hello!" in contents
+
+
 async def test_memory_fills_the_recalled_section(bridged: Memory, principal: Principal) -> None:
     await store_fact(bridged, principal, "Ada", "likes", "Ada likes green tea")
     await say(bridged, principal, "What does Ada like to drink?")

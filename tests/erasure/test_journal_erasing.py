@@ -1,13 +1,16 @@
 """Erasing messages of a journal: past its triggers, with all made of them alone, bytes and all."""
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
 
-from memory_butler.domain.errors import IntegrityViolation
+from memory_butler.domain.errors import Conflict, IntegrityViolation
+from memory_butler.journal.desk import MaintenanceDesk
 from memory_butler.journal.erasing import count_messages, erase_messages, scrub
 from memory_butler.journal.file import JournalFile
+from memory_butler.journal.fragments import PutFragment
 from memory_butler.journal.importing import import_lines
 from memory_butler.journal.live import LiveJournal
 from memory_butler.vault import keyring
@@ -15,6 +18,16 @@ from memory_butler.vault.master import new_master
 
 MARKER = "Zephyrine Quokkaschmidt plays the theremin"
 AT = "2026-03-01T12:00:00.000000+00:00"
+
+
+def _fill_version(db: sqlite3.Connection, id: int, key: str, sources: tuple[int, ...]) -> None:
+    told = MARKER if {2, 3} & set(sources) else "tea"
+    state = json.dumps({"ambient": told, "edges": [], "sources": sources})
+    db.execute(
+        "INSERT INTO fragment_versions (id, fragment_key, known_from, known_until, state, run_id)"
+        " VALUES (?, ?, ?, '2026-04', ?, 1)",
+        (id, key, AT, state),
+    )
 
 
 def _fill(file: JournalFile) -> None:
@@ -33,11 +46,13 @@ def _fill(file: JournalFile) -> None:
             db.execute("INSERT INTO fragments VALUES (?, ?, NULL, NULL, ?, ?)", (key, key, AT, AT))
             for source in sources:
                 db.execute("INSERT INTO fragment_sources VALUES (?, ?)", (key, source))
-            db.execute(
-                "INSERT INTO fragment_versions (id, fragment_key, known_from, known_until, state,"
-                " run_id) VALUES (?, ?, ?, '2026-04', ?, 1)",
-                (id, key, AT, MARKER),
-            )
+            _fill_version(db, id, key, sources)
+        # One that a run has dropped since, one whose run was undone, and one that never did.
+        db.execute("INSERT INTO fragments VALUES ('undone', 'undone', NULL, NULL, ?, ?)", (AT, AT))
+        db.execute("INSERT INTO fragment_sources VALUES ('undone', 4)")
+        _fill_version(db, 3, "dropped", (3,))
+        _fill_version(db, 4, "undone", (2, 4))
+        _fill_version(db, 5, "undone", (4,))
         db.execute("INSERT INTO fragment_edges VALUES ('shared', 'alone', 'near')")
         db.execute("INSERT INTO working_memory_refs VALUES (1, 'shared')")
         db.execute("INSERT INTO state VALUES ('recalled', ?, ?)", (MARKER, AT))
@@ -64,14 +79,16 @@ def test_messages_go_with_all_made_of_them_alone(tmp_path: Path, sealed: bool) -
         with file.reading() as db:
             assert [row[0] for row in db.execute("SELECT id FROM events")] == [1, 4]
             assert db.execute("SELECT fragment_key, event_id FROM fragment_sources").fetchall() == [
-                ("shared", 1)
+                ("shared", 1),
+                ("undone", 4),
             ]
-            assert [row[0] for row in db.execute("SELECT * FROM fragments")] == ["shared"]
+            assert [row[0] for row in db.execute("SELECT * FROM fragments")] == ["shared", "undone"]
+            assert [row[0] for row in db.execute("SELECT id FROM fragment_versions")] == [5]
             assert db.execute("PRAGMA foreign_key_check").fetchall() == []
         assert not any(text.exists() for text in quoting[1:])
         # The companion still knows what it knew, unasked.
         LiveJournal(file).log("Hello.", "user")
-        assert LiveJournal(file).assemble().user.startswith("[shared] shared\n\n---")
+        assert LiveJournal(file).assemble().user.startswith("[shared] shared\n[undone]")
         assert quoting[0].exists() is not sealed
         # The triggers are back.
         for change in ("DELETE FROM events", "UPDATE events SET content = 'x'"):
@@ -111,6 +128,22 @@ def test_what_was_erased_stays_erased_however_often_it_is_imported(
         erase_messages(file, 1, 100)
     scrub(path)
     assert not _bytes_of(path)
+
+
+def test_a_run_after_a_state_that_was_erased_is_not_taken_back(tmp_path: Path) -> None:
+    """It seems to have made the fragment: undone, all of it would be gone."""
+    with JournalFile(tmp_path / "ada.sqlite") as file:
+        live, desk = LiveJournal(file), MaintenanceDesk(file)
+        first, second = (live.log(said, "user").event_id for said in (MARKER, "we had tea"))
+        desk.apply("manual", [PutFragment("ada", MARKER, sources=(first,))])
+        desk.apply("manual", [PutFragment("ada", "Ada likes tea.", sources=(second,))])
+        desk.apply("manual", [PutFragment("tea", "Green.", sources=(second,))])
+        erase_messages(file, first, first)
+        with pytest.raises(Conflict, match="erased"):
+            desk.undo(2)
+        desk.undo(3)
+        desk.undo(4)  # what an undo took away has its former state
+        assert set(desk.fragments()) == {"ada", "tea"}
 
 
 def _lines(given: list[dict[str, str]]) -> bytes:

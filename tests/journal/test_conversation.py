@@ -75,6 +75,29 @@ async def test_a_reply_that_meets_its_bound_is_kept_and_marked(live: LiveJournal
             await answer(live, cut_off(nothing))
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Hi \ud83d there", "Hi \ufffd there"),
+        ("Hi \ud83d\ude00 there", "Hi 😀 there"),  # in two parts of a stream
+        ('{"say": "Hi \\ud83d', "<say>Hi \ufffd […]"),
+    ],
+)
+async def test_half_an_emoji_does_not_cost_the_reply(
+    live: LiveJournal, said: str, kept: str
+) -> None:
+    live.log("Hello.", "user")
+    told: list[str] = []
+    model = ScriptedModel([cut_off(said) if said.startswith("{") else said])
+    done = await reply(
+        live, model, POLICY, max_tokens=100, heard=lambda shown: told.extend(map(str, shown))
+    )
+    event = live.event(done.logged.event_id)
+    assert event is not None
+    assert event.content == kept
+    assert "\\ud83d" not in "".join(told)
+
+
 async def test_thinking_that_a_bound_cut_off_is_not_said(live: LiveJournal) -> None:
     live.log("Hello.")
     await answer(live, "They are friendly. <say>Hi.</say>")

@@ -297,6 +297,19 @@ def test_a_transaction_that_raises_leaves_nothing(file: JournalFile) -> None:
         pass
 
 
+def test_a_transaction_that_fails_at_its_beginning_is_the_only_one(file: JournalFile) -> None:
+    """Left open it would refuse every other one, and keep other processes from writing."""
+    live = LiveJournal(file)
+    file._connection.set_authorizer(
+        lambda *_: sqlite3.SQLITE_DENY if _[0] == sqlite3.SQLITE_PRAGMA else sqlite3.SQLITE_OK
+    )
+    with pytest.raises(Unavailable, match="not authorized"):
+        live.log("Hello", "user")
+    file._connection.set_authorizer(None)
+    live.log("Hello again", "user")
+    assert [one.content for one in live.events()] == ["Hello again"]
+
+
 @pytest.mark.parametrize("noun", ["events", "memory", "state", "lookups", "fragments"])
 def test_every_named_query_runs_against_the_schema(file: JournalFile, noun: str) -> None:
     by_name = queries.load(noun)

@@ -52,6 +52,7 @@ def test_a_reply_is_shown_as_it_is_written() -> None:
 _PARTS = (
     *("<say>", "</say>", "<do>", "</do>", " hello ", "a < b", "\n", "<thought>HIDDEN"),
     *("<secret>HIDDEN\nHIDDEN</secret>", "<plan due='friday'>HIDDEN</plan>"),
+    "<PİN>HIDDEN</PİN>",
     *("<pin>HIDDEN <do>told</do></pin>", "\npin>drop HIDDEN\n", "<feeling >HIDDEN</feeling>"),
 )
 

@@ -157,6 +157,7 @@ def test_two_imports_of_one_file_at_once(
         ('{"actor": "user", "content": "x", "ts": "2025-01-01"}', "line 2: ts has no time zone"),
         ('{"actor": "user", "content": "x", "ts": "2999-01-01T00:00Z"}', "line 2: .*the future"),
         ('{"actor": "user", "content": "x", "ts": "0001-01-01T00:00+14:00"}', "line 2: ts"),
+        ('{"actor": "user", "content": "x", "ts": "0001-01-01T00:00Z"}', "line 2: ts"),
     ],
 )
 def test_a_bad_line_is_named_and_can_be_mended(
@@ -270,10 +271,23 @@ _PIN = {
         ([_PIN | {"created_at": "yesterday"}], "created_at 'yesterday' is no ISO 8601 time"),
         ([_PIN | {"refreshed_at": "2999-01-01T00:00:00Z"}], "lies in the future"),
         ([_PIN | {"type": "plan", "repeats": "FREQ=DAILY"}], "repeats must be a rule"),
-        (
-            [_PIN | {"type": "plan", "due": _PIN["created_at"], "repeats": "FREQ=SECONDLY"}],
-            "repeats must be a rule",
+        *(
+            (
+                [_PIN | {"type": "plan", "due": _PIN["created_at"], "repeats": repeats}],
+                "repeats must be a rule",
+            )
+            for repeats in (
+                "FREQ=SECONDLY",
+                # Of what breaks every prompt, or never ends.
+                "FREQ=DAILY;X",
+                "FREQ=DAILY;INTERVAL=0",
+                "FREQ=DAILY;BYHOUR=99",
+                "FREQ=WEEKLY;BYDAY=XX",
+                "FREQ=MINUTELY;INTERVAL=5;BYHOUR=1",
+            )
         ),
+        ([_PIN | {"type": "plan", "due": "0001-01-01T00:00:00Z"}], "the end of the calendar"),
+        ([_PIN | {"type": "plan", "due": "9999-12-31T23:59:59Z"}], "the end of the calendar"),
         ([_PIN | {"content": "x" * 1_000_001}], "a message may have"),
     ],
 )

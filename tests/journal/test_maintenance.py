@@ -220,6 +220,14 @@ async def test_a_cut_off_answer_is_asked_for_again_with_fewer_messages(
     model, proposal = await run(desk, too_long, answer(), answer())
     assert [request.prompt.count("<journal_message>") for request in model.calls] == [4, 2, 2]
     assert proposal.report.message == "done"
+    # Nobody counted the one that was cut off, and it was paid for like the others.
+    assert proposal.report.tokens_out > 8_000
+    tell(live, *map(str, range(40)))
+    with pytest.raises(Conflict, match="the token budget leaves"):
+        await run(desk, *[too_long] * 9, run=20_000)
+    (failed, *_) = desk.runs()
+    assert failed.report is not None
+    assert 16_000 < failed.report.tokens_in + failed.report.tokens_out <= 20_000
 
 
 class Squeamish:
@@ -405,6 +413,7 @@ HOSTILE: list[tuple[dict[str, Any], str]] = [
     ({"put": [put("garden", "x") | {"tenant": "other"}]}, "unknown field 'tenant'"),
     ({"put": [put("garden", "x", "M9")]}, "rests on none of the messages"),
     ({"put": [{"key": "garden", "ambient": "x"}]}, "rests on none of the messages"),
+    ({"put": [put("garden", "x") | {"sources": [["M1"], {"id": "M1"}]}]}, "rests on none"),
     ({"put": [put("garden", "")]}, "every tier is empty"),
     ({"put": [put("../../etc/passwd]", "x")]}, "is no fragment key"),
     ({"put": [put("a\nb", "x")]}, "is no fragment key"),

@@ -7,8 +7,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -380,6 +382,12 @@ def test_killed_at_any_point_the_journal_is_whole_and_sealing_goes_on(
         assert told(file, clock) == before
 
 
+@contextmanager
+def _full_disk(path: Path) -> Iterator[BytesIO]:
+    yield BytesIO()
+    raise OSError(28, "No space left on device", str(path))
+
+
 def test_the_index_is_kept_sealed_and_made_again_where_it_is_damaged(
     tmp_path: Path, ring: Keyring, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -402,6 +410,12 @@ def test_the_index_is_kept_sealed_and_made_again_where_it_is_damaged(
         # It was unsealed in here, and nothing of it stayed.
         assert len(_room.clear) > len(whole)
         assert not any(_room.clear)
+        # A search needs no room on the disk.
+        kept.unlink()
+        with monkeypatch.context() as patch:
+            patch.setattr("memory_butler.journal.search.replaced", _full_disk)
+            assert live.search("zymurgy") == found
+        assert not kept.exists()
 
 
 def test_what_is_erased_during_a_search_is_not_written_down_again(

@@ -258,3 +258,35 @@ def test_what_is_erased_imported_or_restored_is_searched_as_it_is(
     assert found(live, "roses") == []
     live.log("Roses again", "user")
     assert found(live, "roses") == ["Roses again"]
+
+
+@pytest.mark.parametrize("start", [0, 4096])
+def test_a_damaged_index_is_made_again(live: LiveJournal, file: JournalFile, start: int) -> None:
+    """It is made of the log alone; a reply that searches must not be lost by it."""
+    live.log("We planted roses", "user")
+    for search in ("live", "reply"):
+        assert found(live, "roses")[0] == "We planted roses"
+        with (file.texts_dir / INDEX).open("r+b") as index:
+            index.seek(start)
+            index.write(b"x" * 12_288)
+        if search == "reply":
+            assert "roses" in live.log('search("roses")', "assistant").answers[0].lines[0]
+
+
+def test_letters_of_several_spellings_are_found(live: LiveJournal) -> None:
+    for said in (
+        "Wir wohnen in der Langen Straße",
+        "The Mu\u0308ller family",
+        "A trip to İstanbul",
+    ):
+        live.log(said, "user")
+    for asked, said in (
+        ("straße", "Wir wohnen in der Langen Straße"),
+        ("STRASSE", "Wir wohnen in der Langen Straße"),
+        ("Müller", "The Mu\u0308ller family"),
+        ("MÜLLER", "The Mu\u0308ller family"),
+        ("Mu\u0308ller", "The Mu\u0308ller family"),
+        ("İstanbul", "A trip to İstanbul"),
+        ("istanbul", "A trip to İstanbul"),
+    ):
+        assert found(live, asked) == [said], asked

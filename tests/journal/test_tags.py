@@ -242,6 +242,13 @@ def test_a_secret_keeps_its_text_to_itself() -> None:
     )
 
 
+def test_letters_that_patterns_take_for_others_are_these() -> None:
+    """A Turkish keyboard writes "PİN"; reading it must neither fail nor show it."""
+    assert read("<PİN>4711</PİN>").changes == (Remember("pin", "4711"),)
+    assert read("<ſecret>a lantern</ſecret>").pieces == ()
+    assert read("pın>drop 4711").changes == (Command("pin", "drop", "4711"),)
+
+
 def test_an_unclosed_tag_keeps_little_and_shows_little() -> None:
     memory = read("<feeling>warm\nThe rest is thinking. <say>Hi</say>")
     assert memory.changes == (Remember("feeling", "warm"),)

@@ -21,6 +21,11 @@ fragments = st.sampled_from(
         '<plan due="friday">',
         "<desc subject='ada'>",
         "<b>",
+        # Patterns that ignore case take these letters for "i" and "s".
+        "<PİN>",
+        "</pın>",
+        "<ſecret>",
+        "pın>drop it",
         "plan>",
         "plan>done",
         "Fine. ",

@@ -4,6 +4,7 @@ One way a closed session becomes an episode; the other way memory adds what it r
 The journal never waits for memory: what cannot be handed over stays in the log until it can.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -101,18 +102,34 @@ def _arrived(session: Session, now: datetime, companion: Companion) -> None:
 
 async def _store(memory: Memory, principal: Principal, companion: str, session: Session) -> None:
     key = f"{principal.tenant}/{companion}/{session.first}-{session.last}/{session.started_at}"
-    id = uuid5(_EPISODES, key)
-    await store_episode(
-        memory,
-        principal,
-        session.transcript,
-        memory.config.journal.bridge.butler,
-        id=id,
-        session_id=id,
-        occurred_at=session.started_at,
-        metadata={
-            "journal": companion,
-            "first_event": session.first,
-            "last_event": session.last,
-        },
-    )
+    session_id = uuid5(_EPISODES, key)
+    parts = _parts(session.transcript, memory.config.max_content_bytes)
+    for number, part in enumerate(parts):
+        await store_episode(
+            memory,
+            principal,
+            part,
+            memory.config.journal.bridge.butler,
+            id=uuid5(_EPISODES, f"{key}/{number}") if number else session_id,
+            session_id=session_id,
+            occurred_at=session.started_at,
+            metadata={
+                "journal": companion,
+                "first_event": session.first,
+                "last_event": session.last,
+            },
+        )
+
+
+def _parts(text: str, most: int) -> Iterator[str]:
+    """A text in parts of at most so many bytes, divided between lines where it can be.
+
+    One that was refused for its length would keep all later sessions waiting.
+    """
+    while len(encoded := text.encode()) > most:
+        part = encoded[:most].decode(errors="ignore")
+        part = part[: part.rfind("\n") + 1] or part
+        text = text[len(part) :]
+        if part.strip():
+            yield part.rstrip("\n")
+    yield text

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, Final
 from dateutil import parser  # type: ignore[import-untyped]  # ships none
 
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.text import whole
 from memory_butler.engine.import_format import BadLine, EpisodeLine, LeftOut
 from memory_butler.engine.importers.formats import detect, open_export
 from memory_butler.engine.importers.source import moment
@@ -117,7 +118,7 @@ def former_conversation(path: Path, roles: Roles, zone: tzinfo, now: datetime) -
                     said.append(_Said(found.number, found.file, at, actor, line.content))
     lines = []
     for at, one in sorted(_dated(said, now), key=itemgetter(0)):
-        text = _whole(one.text)
+        text = whole(one.text)
         if (why := _refused(at, text, one.actor, now)) is not None:
             bad.append(BadLine(one.number, why, one.file))
             continue
@@ -135,11 +136,6 @@ def _refused(at: datetime, text: str, actor: str, now: datetime) -> str | None:
     except InvalidInput as error:
         return str(error)
     return None
-
-
-def _whole(text: str) -> str:
-    """The text with a sign in place of each unpaired surrogate, as of an emoji cut in two."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _dated(found: Sequence[_Said], now: datetime) -> Iterator[tuple[datetime, _Said]]:
@@ -257,7 +253,7 @@ def _card(found: Mapping[str, Any]) -> Card | None:
 
 def _addressed(text: str, name: str) -> str:
     """The text with its placeholders filled."""
-    return _USER.sub("the user", _CHARACTER.sub(lambda _: name, _whole(text)))
+    return _USER.sub("the user", _CHARACTER.sub(lambda _: name, whole(text)))
 
 
 def _chunk(png: bytes) -> bytes | None:

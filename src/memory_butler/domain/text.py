@@ -31,6 +31,14 @@ def storable(text: str) -> str:
     return _LONE_SURROGATE.sub("\ufffd", text.replace("\x00", ""))
 
 
+def whole(text: str) -> str:
+    """`text` with its pairs of surrogates joined, and a sign in place of each half alone.
+
+    Of an emoji that was cut in two, or streamed in two parts.
+    """
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def plain(text: str) -> str:
     """`text` without accents, each letter at its place; "ſ" and "ı" are "s" and "i"."""
     if text.isascii():

@@ -18,7 +18,7 @@ ENDS: Final = (
 # What stands before a time that was, begins then or is not meant; and days that are named like a
 # weekday.
 NOT_BEFORE: Final = re.compile(
-    r"\b(?:(?:last|since|after|past|from|black|good|ash|super)"
+    r"\b(?:(?:last|since|after|past|from|black|good|ash|super|easter|palm|cyber|maundy|whit|shrove)"
     r"|(?P<but>not|except|instead\s+of|rather\s+than)(?:\s+(?:on|at))?)\s+(?:the\s+)?$",
     re.IGNORECASE,
 )
@@ -50,6 +50,7 @@ _PART = "(?:morning|afternoon|evening|night)"
 _AFTER_DAY = "|".join(rf"(?<={one} )" for one in [*WEEKDAY.split("|"), "today", "tomorrow"])
 _HALF = r"(?P<half>[ap]\.?m\b\.?)"
 _ZONE = r"(?:\s+(?P<zone>UTC|GMT|CES?T|EES?T|WES?T|BST|[ECMP][SD]T))?\b"
+_UNTIL = rf"(?P<end>\d{{1,2}})(?:[:.]\d\d)?\s*{_HALF}{_ZONE}"
 # Between two times of a list.
 _AND = r"\s*(?:,|/|&|,?\s*\b(?:and|or)\b)\s*"
 LISTED: Final = re.compile(
@@ -70,8 +71,14 @@ _CAPPED: Final = re.compile(r"\b(?:cap(?:ped)?|limit(?:ed)?)\b[^.,;\n]*$", re.IG
 @cache
 def _clocks() -> tuple[re.Pattern[str], ...]:
     """How times of day are written, the surest first."""
+    hour = r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?"
     patterns = (
-        rf"(?<![\w:.])(?P<hour>\d{{1,2}})(?:[:.](?P<minute>\d\d))?\s*{_HALF}{_ZONE}",
+        # Of a span its beginning: "9-10am", "from 6 to 9pm".
+        rf"(?:\bfrom\s+)?(?<![\w:.-]){hour}\s?(?:[-–]|to|until|till)\s?{_UNTIL}",
+        rf"\bbetween\s+{hour}\s+and\s+{_UNTIL}",
+        r"(?P<at>\bfrom\s+)(?P<hour>\d{1,2}):(?P<minute>\d\d)"
+        r"\s?(?:[-–]|to|until|till)\s?\d{1,2}:\d\d\b",
+        rf"(?<![\w:.]){hour}\s*{_HALF}{_ZONE}",
         rf"(?P<past>half past|quarter past|quarter to)\s+(?P<hour>{_HOUR})\b(?:\s*{_HALF})?",
         rf"(?<![\w:.])(?P<hour>{_HOUR})\s+o['’]?clock\b(?:\s*{_HALF})?",
         r"(?P<at>(?<=\d)T|\b(?:at|by|until|till|before)\s+|@\s*|(?<![\w:.]))"
@@ -141,7 +148,10 @@ def _clock(match: Match) -> Clock | None:
     if half is not None:
         if not 0 <= hour <= 12:
             return None
-        hour, half = hour % 12 + (12 if half == "pm" else 0), "exact"
+        # "11-1pm" begins in the morning, and so does what people write as "10-12am".
+        end = int(given.get("end") or 0)
+        begins_before = end > 0 and hour % 12 >= end % 12 and (half, end) != ("am", 12)
+        hour, half = hour % 12 + (12 if (half == "pm") is not begins_before else 0), "exact"
     elif given.get("h") or (
         given.get("minute") is not None and (hour > 12 or len(given["hour"]) == 2 or hour == 0)
     ):

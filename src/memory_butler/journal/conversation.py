@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Final
 
+from memory_butler.domain.text import whole
 from memory_butler.inference.language_models.port import (
     Completion,
     LanguageModel,
@@ -158,12 +159,12 @@ class _Asking:
             None,
             self.max_tokens,
             (picture,) if picture else (),
-            hearing.hear if hearing else None,
+            (lambda part: hearing.hear(whole(part))) if hearing else None,
         )
         try:
             completion = await self._completed(request)
         except ModelOutputTooLong as error:
-            text = without_name(as_tags(without_thinking(error.text or "")), self.policy)
+            text = self._as_logged(without_thinking(error.text or ""))
             if not text.strip() or await asyncio.to_thread(self._is_thinking, text):
                 raise
             return self._cut(prompt, text), True, None
@@ -175,7 +176,12 @@ class _Asking:
         text = without_thinking(completion.text)
         if not text.strip():
             raise ModelAnswerUnreadable(f"{self.model.name} gave an empty answer")
-        return replace(completion, text=without_name(as_tags(text), self.policy)), False, None
+        return replace(completion, text=self._as_logged(text)), False, None
+
+    def _as_logged(self, text: str) -> str:
+        """A reply with tags, without its name, and without halves of characters: the log refuses
+        these, and the reply is paid for."""
+        return without_name(whole(as_tags(text)), self.policy)
 
     def _is_thinking(self, text: str) -> bool:
         """Whether a reply that was cut off had come to nothing that it would show.

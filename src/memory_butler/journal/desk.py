@@ -151,13 +151,19 @@ class MaintenanceDesk:
 
         Raises:
             NotFound: there is no such run, or it has not changed one of `keys`.
-            Conflict: it has not ended, or a later run has built on what it changed.
+            Conflict: it has not ended, a later run has built on what it changed, or what was before
+                it was erased.
         """
         with self._file.writing() as db:
             run = _run(db, run_id)
             made = _changes(db, run)
             if keys is not None:
                 made = _of_keys(made, keys)
+            if lost := _erased_before(db, run, made):
+                raise Conflict(
+                    f"what {', '.join(lost[:5])} said before was erased with a message, and so "
+                    "cannot come back"
+                )
             current = _all(db)
             gone = {one.key for one in made if one.before is None}
             touched = {one.key for one in made}
@@ -493,6 +499,22 @@ def _changes(db: sqlite3.Connection, run: Run) -> list[Difference]:
         Difference(key, before.get(key), after.get(key))
         for key in sorted({*before, *after})
         if before.get(key) != after.get(key)
+    ]
+
+
+def _erased_before(db: sqlite3.Connection, run: Run, made: Iterable[Difference]) -> list[str]:
+    """The fragments that a run seems to have made, and that are older: an erasure took their former
+    states. One that a run has brought back has them."""
+    end = run.completed_at
+    return [
+        one.key
+        for one in made
+        if one.before is None
+        and one.after is not None
+        and end is not None
+        and one.after.created_at is not None
+        and one.after.created_at < end
+        and all(to_moment(row[1]) > end for row in db.execute(SQL["versions_of"], (one.key,)))
     ]
 
 

@@ -34,6 +34,7 @@ from memory_butler.journal.spans import (
     DAY,
     SECOND,
     Found,
+    Read,
     day_of,
     midnight,
     next_day_of_month,
@@ -57,6 +58,12 @@ _OFFSET = re.compile(
 )
 # What ends with Thursday is due on "the day before Friday".
 _THE_DAY = re.compile(r"\b(?:the|any)\s+(?:day|night|evening)\s+$", re.IGNORECASE)
+# Between the days of a span: "from monday to friday".
+_TO = re.compile(r"\s*(?:[-–]|to|through)?\s*(?:the\s+)?", re.IGNORECASE)
+# A day that tells which thing is meant: "monday's homework", "the friday report".
+_WHOSE = re.compile(r"['’]s\s+\w", re.IGNORECASE)
+_THE = re.compile(r"\bthe\s+$", re.IGNORECASE)
+_BARE_WEEKDAY = re.compile(WEEKDAY, re.IGNORECASE)
 _UP_TO = re.compile(r"\b(?:by|until|till|within|before)\s+(?:the\s+)?$", re.IGNORECASE)
 
 _EVERY_PART = re.compile(
@@ -263,8 +270,10 @@ def _german(text: str, base: datetime) -> Iterator[Found]:
         and not text[one.start : one.end].lower().endswith("am")
     ]
     days = german.found_in(text)
+    offsets = german.offsets_in(text, [match for match, _ in days])
+    times = [one for one in times if not _is_offset(one.start, text, offsets)]
     for match, read in days:
-        found = read(match, base)
+        found = None if _is_offset(match.start(), text, offsets) else read(match, base)
         if found is None:
             continue
         clock = clock_near(match, times, text)
@@ -291,22 +300,9 @@ def _english(text: str, base: datetime) -> Iterator[Found]:
     times = times_of_day(text)
     offsets = _offsets(text, [match for match, _ in some], times)
     times = [one for one in times if not _is_offset(one.start, text, offsets)]
-    day_seen = False
-    for place, (match, read) in enumerate(some):
+    some, times, day_seen = _meant(text, some, times)
+    for match, read in some:
         before = text[: match.start()]
-        if (excluded := NOT_BEFORE.search(before)) is not None:
-            # "not on friday at 6pm" is not today at 6pm, either.
-            day_seen = day_seen or excluded["but"] is not None
-            times = [one for one in times if not is_beside(match, one, text)]
-            continue
-        following = some[place + 1][0].start() if place + 1 < len(some) else None
-        if (
-            following is not None
-            and _OF_A_DAY.fullmatch(match[0])
-            and _BETWEEN.fullmatch(text, match.end(), following)
-        ):
-            # "by the end of day, friday": the day itself comes next.
-            continue
         # A day that cannot be told, or is only what another is counted from: then a time alone
         # would be a wrong date.
         day_seen = True
@@ -333,6 +329,59 @@ def _english(text: str, base: datetime) -> Iterator[Found]:
             if clock.alone:
                 yield _at(day_of(base), clock, text, base, None)
                 return
+
+
+def _meant(
+    text: str, days: list[tuple[Match, Read]], times: list[Clock]
+) -> tuple[list[tuple[Match, Read]], list[Clock], bool]:
+    """The days and times that are meant, and whether another day was named instead."""
+    kept: list[tuple[Match, Read]] = []
+    is_other = is_end = False
+    for place, (match, read) in enumerate(days):
+        following = days[place + 1][0].start() if place + 1 < len(days) else None
+        excluded = None if is_end else NOT_BEFORE.search(text[: match.start()])
+        if is_end:
+            is_end = False
+        elif excluded is None:
+            if following is None or not _tells_which(match, following):
+                kept.append((match, read))
+        elif following is not None and _begins_span(excluded, match, following):
+            is_end = True
+            kept.append((match, _from_to(read, *days[place + 1])))
+        else:
+            # "not on friday at 6pm" is not today at 6pm, either.
+            is_other = is_other or excluded["but"] is not None
+            times = [one for one in times if not is_beside(match, one, text)]
+    return kept, times, is_other
+
+
+def _from_to(read: Read, last: Match, read_last: Read) -> Read:
+    """The first day of a span; the last where the first is past already."""
+
+    def first_day(match: Match, base: datetime) -> Found | None:
+        first, end = read(match, base), read_last(last, base)
+        is_past = first and end and end.start < first.start and first.again != 7 * DAY
+        return end if is_past else first
+
+    return first_day
+
+
+def _begins_span(excluded: Match, day: Match, following: int) -> bool:
+    """Whether "from" before a day begins a span to the next one."""
+    is_from = excluded[0].lower().startswith("from") and not english.is_moved(excluded)
+    return is_from and _TO.fullmatch(day.string, day.end(), following) is not None
+
+
+def _tells_which(day: Match, following: int) -> bool:
+    """Whether a day tells which thing is meant, and the one that follows when: "the friday report
+    on thursday"."""
+    text, end = day.string, day.end()
+    if _OF_A_DAY.fullmatch(day[0]) and _BETWEEN.fullmatch(text, end, following):
+        return True
+    if re.search(r"[.;\n]", text[end:following]):
+        return False
+    is_the = _BARE_WEEKDAY.fullmatch(day[0]) and _THE.search(text[: day.start()])
+    return bool(_WHOSE.match(text, end) or (is_the and re.match(r"\s+\w+\s", text[end:following])))
 
 
 def _offsets(text: str, days: list[Match], times: list[Clock]) -> list[Match]:
@@ -369,6 +418,8 @@ _LATE: Final = re.compile(
     rf"|{german.LATE.pattern}",
     re.IGNORECASE,
 )
+_NIGHT: Final = re.compile(r"\b(?:tonight|night)\b|nacht\b", re.IGNORECASE)
+_AT_NIGHT: Final = re.compile(r"\b(?:at\s+night|nachts|in\s+der\s+nacht)\b", re.IGNORECASE)
 _EARLY: Final = re.compile(
     r"\b(?:morning|breakfast|early|früh|morgens)\b|vormittags?\b", re.IGNORECASE
 )
@@ -401,10 +452,11 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
         return found
     at = found.start.replace(hour=clock.hour, minute=clock.minute)
     is_small = clock.hour < 6 if clock.half else clock.hour in (12, 1, 2, 3, 4)
-    if said is not None and said.lower().startswith("tonight") and is_small and not clock.zone:
-        # The small hours of tonight are those of the next day.
+    is_night = said is not None and found.repeats is None and _NIGHT.search(said) is not None
+    if is_night and is_small and not clock.zone:
+        # The small hours of a night are those of the next day.
         at = at.replace(hour=at.hour % 12)
-        at += timedelta(0) if _is_after(at, base) else DAY
+        at += timedelta(0) if _is_after(at, base) and at.date() == base.date() else DAY
         return replace(day_of(at), at=at)
     if clock.zone is not None:
         named = f"{at:%Y-%m-%d %H:%M} {clock.zone.upper()}"
@@ -415,10 +467,12 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
     elif clock.half is None:
         # The day's own words first: "every morning at 8 and every evening at 8".
         said_early = said is not None and _EARLY.search(said) is not None
+        said_early = said_early or (at.hour in (12, *range(1, 6)) and bool(_AT_NIGHT.search(text)))
         is_late = not said_early and _LATE.search(text) is not None
         is_early = (
             not is_late
-            and (_EARLY.search(text) or _EARLY_BEFORE.search(text[: clock.start])) is not None
+            and (said_early or _EARLY.search(text) or _EARLY_BEFORE.search(text[: clock.start]))
+            is not None
         )
         at = _half_meant(at, base, is_late=is_late, is_early=is_early, day_said=said is not None)
     again = found.again if said is not None else DAY

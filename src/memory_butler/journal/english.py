@@ -113,6 +113,11 @@ _THEN_TIME = rf",?\s+(?:{_TIME}|{_AT_TIME})"
 _MEASURED = re.compile(
     r"\d\s*(?:km|miles?|met(?:er|re)s?|laps?|lengths|reps|sets|push-?ups)\s+$", re.IGNORECASE
 )
+# "Moved from 12 to 14 March" is now on the 14th.
+_MOVED = re.compile(
+    r"\b(?:move[ds]?|changed?|postponed?|rescheduled?|shift(?:ed)?|push(?:ed)?)\b[^.;\n]{0,20}$",
+    re.IGNORECASE,
+)
 # What has numbers such as 22.04.
 _VERSIONED = re.compile(
     r"\b(?:versions?|releases?|deploy|upgrade|update|install|migrate|chapters?|sections?)\b",
@@ -291,6 +296,34 @@ def _edge(match: Match, base: datetime) -> Found:
     return spans.end_of(whole, last_day=bool(match["last"]))
 
 
+def _beginning(match: Match, base: datetime) -> Found:
+    word = match["of"].lower()
+    if re.fullmatch(_MONTH, word):
+        return spans.beginning_of(_next_month(word, match["year"], base))
+    return spans.beginning_of(span(word, base, 1 if match["next"] else 0))
+
+
+def _first_day(match: Match, base: datetime) -> Found | None:
+    year = int(match["year"]) if match["year"] else None
+    month, first, last = _month(match["month"]), int(match["first"]), int(match["last"])
+    if is_moved(match):
+        return spans.next_date(month, last, base, year)
+    return spans.first_day(month, first, last, base, year)
+
+
+def is_moved(match: Match) -> bool:
+    """Whether what begins at `match` is no span, but where something is put off to."""
+    return _MOVED.search(match.string[: match.start()]) is not None
+
+
+def _next_year(match: Match, base: datetime) -> Found | None:
+    """ "in May next year", "on 5 May next year"."""
+    month, day = _month(match["month"]), match["day"] or match["day_after"]
+    if day is None:
+        return spans.next_month(month, base, base.year + 1)
+    return spans.next_date(month, int(day), base, base.year + 1)
+
+
 def _middle(match: Match, base: datetime) -> Found:
     return day_of(_next_month(match["of"], None, base).start.replace(day=15))
 
@@ -335,6 +368,12 @@ def _from(match: Match, base: datetime) -> Found:
         base = _next_weekday(word, base).start
     given = match.groupdict()
     return _later(base, _number(given.get("count") or "a"), given.get("unit") or "week")
+
+
+_DAY_OF_MONTH = (
+    rf"(?:(?P<day>\d{{1,2}})(?:{SUFFIX})?\s+(?:of\s+)?)?(?P<month>{_MONTH})"
+    rf"(?:\s+(?P<day_after>\d{{1,2}})(?:{SUFFIX})?)?"
+)
 
 
 @cache
@@ -409,6 +448,19 @@ def _rules() -> tuple[Rule, ...]:
             rf"(?P<date>\d{{1,2}}(?:/\d{{1,2}}|\.\d{{1,2}}\.))(?={_THEN_TIME})",
             _calendar,
         ),
+        rule(rf"{_DAY_OF_MONTH},?\s+(?:of\s+)?next\s+year\b", _next_year),
+        rule(rf"next\s+year,?\s+(?:on|in)\s+(?:the\s+)?{_DAY_OF_MONTH}", _next_year),
+        rule(
+            rf"from\s+(?P<date>{_MONTH}\s+\d{{1,2}})(?:{SUFFIX})?\s?(?:[-–]|to|until|till|through)\s?"
+            r"\d{1,2}\b(?!:)",
+            _calendar,
+        ),
+        rule(
+            rf"(?:from\s+)?(?:the\s+)?(?P<first>\d{{1,2}})(?:{SUFFIX})?\s?(?:[-–]|to|until|till|through)\s?"
+            rf"(?:the\s+)?(?P<last>\d{{1,2}})(?:{SUFFIX})?\s+(?:of\s+)?(?P<month>{_MONTH})"
+            rf"(?:,?\s+(?P<year>{_YEAR}))?",
+            _first_day,
+        ),
         rule(
             rf"(?:{_ANY_WEEKDAY}(?:,?\s+|\s*\())?(?:the\s+)?(?P<date>\d{{1,2}}(?:{SUFFIX})?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?"
             rf"|{_MONTH}\s+(?:the\s+)?\d{{1,2}}(?:{SUFFIX})?(?![\d:.]*\d|\s*[ap]m\b)(?:,?\s+{_YEAR})?)",
@@ -446,6 +498,12 @@ def _rules() -> tuple[Rule, ...]:
                 7 * (int(_number(match["count"])) - 1),
             ),
         ),
+        rule(
+            rf"(?P<weekday>{WEEKDAY})\s+in\s+(?P<count>{NUMBER})\s+weeks?\b",
+            lambda match, base: day_of(
+                _next_weekday(match["weekday"], base).start, 7 * int(_number(match["count"]))
+            ),
+        ),
         # "a week on thursday", but not "two hours on thursday".
         rule(
             rf"(?P<count>{NUMBER})\s+(?P<unit>week|fortnight)s?\s+"
@@ -457,7 +515,7 @@ def _rules() -> tuple[Rule, ...]:
             _from,
         ),
         rule(
-            rf"(?P<in>in|within)\s+(?P<count>{NUMBER})\s+{_UNIT}(?P<half>\s+and\s+a\s+half\b)?"
+            rf"(?:today\s+)?(?P<in>in|within)\s+(?P<count>{NUMBER})\s+{_UNIT}(?P<half>\s+and\s+a\s+half\b)?"
             rf"(?!\s+(?:of|or)\b)",
             _in,
         ),
@@ -472,6 +530,12 @@ def _rules() -> tuple[Rule, ...]:
             rf"(?P<of>day|week|weekend|month|year|{_MONTH}|(?<=eo)[dwm]\b)(?:\s+(?P<year>{_YEAR}))?",
             _edge,
         ),
+        rule(
+            rf"(?:(?:start|beginning)\s+of\s+(?:(?:the|this)\s+|(?P<next>next)\s+)?"
+            rf"(?P<of>week|month|year|{_MONTH}))(?:\s+(?P<year>{_YEAR}))?",
+            _beginning,
+        ),
+        rule(r"early\s+(?:this|(?P<next>next))\s+(?P<of>week|month|year)\b(?P<year>)", _beginning),
         rule(rf"(?:mid|middle\s+of)[\s-]+(?P<of>{_MONTH})", _middle),
         rule(
             r"(?P<which>this|next|coming|(?:at|on|over|by|before|until)\s+the)\s+"

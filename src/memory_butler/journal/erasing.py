@@ -48,8 +48,8 @@ class ErasedMessages:
 def erase_messages(file: JournalFile, first: int, last: int) -> ErasedMessages:
     """Erase the messages from `first` to `last`, in one transaction, with all made of them alone.
 
-    Former states of every fragment that rests on them go too, and the texts that quote: doing it
-    again changes nothing more.
+    Former states of every fragment that rests on them, or did, go too, and the texts that quote:
+    doing it again changes nothing more.
 
     Raises:
         Conflict: a reply or a maintenance run is at work on this journal.
@@ -89,6 +89,7 @@ def _erase_messages(file: JournalFile, first: int, last: int) -> ErasedMessages:
         gone = tuple(key for key, others in resting if not others)
         for key, _ in resting:
             db.execute(SQL["forget_versions"], (key,))
+        db.execute(SQL["forget_versions_resting"], span)
         for key in gone:
             for query in ("refs", "edges", "sources"):
                 db.execute(SQL[f"forget_fragment_{query}"], (key,))

@@ -51,6 +51,12 @@ DELETE FROM fragments WHERE key = ?
 -- name: forget_versions
 DELETE FROM fragment_versions WHERE fragment_key = ?
 
+-- name: forget_versions_resting
+-- Of fragments that are gone by now, or rest on these events no more: a run was undone.
+DELETE FROM fragment_versions WHERE EXISTS (
+    SELECT 1 FROM json_each(state, '$.sources') AS s WHERE s.value BETWEEN :first AND :last
+)
+
 -- name: forget_quotes
 -- Reports of maintenance, its prose, what memory added last, a map on its way: texts made of others. And what
 -- could be undone, for numbers of items are given out again.

@@ -188,11 +188,12 @@ class JournalFile:
                 raise Unavailable(f"the journal {self.path.name} is closed")
             connection = self._connection
             try:
-                self._begin(begin)
                 try:
+                    self._begin(begin)
                     yield connection
                     connection.execute("COMMIT")
                 except BaseException:
+                    # Also where it failed after BEGIN: no other transaction could begin.
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                     raise

@@ -63,7 +63,7 @@ _THIS_OR_NEXT = r"(?P<which>nächste|kommende|diese)[nmrs]?"
 # Before a day that was, begins then or is not meant.
 _NOT_BEFORE: Final = re.compile(
     r"\b(?:(?:seit|nach|ab|von|vom|letzte[nrs]?|vergangene[nrs]?)(?:\s+(?:dem|den))?"
-    r"|(?:(?<!vergiss )(?<!vergesst )nicht|außer|statt)(?:\s+am)?)\s+$",
+    r"|(?:(?<!vergiss )(?<!vergesst )nicht|außer|statt)(?:\s+(?:am|vor))?)\s+$",
     re.IGNORECASE,
 )
 _BEFORE: Final = re.compile(r"\bvor\s+(?:(?:dem|der)\s+)?$", re.IGNORECASE)
@@ -72,6 +72,22 @@ _UP_TO: Final = re.compile(r"\b(?:bis|spätestens|innerhalb)\b[^.,;\n]{0,12}$", 
 _NUMBERED: Final = re.compile(
     r"\b(?:version|release|update|kapitel|abschnitt|punkt|nummer|nr\.?)\s+$", re.IGNORECASE
 )
+# What is so much before or after a day is another one: "drei Tage vor der Hochzeit am 20. Juni".
+_OFFSET: Final = re.compile(
+    rf"\b(?:(?:{_COUNT}|halbe|paar|wenige|einige|mehrere)\s+"
+    r"(?P<unit>minute|stunde|tag|abend|woche|monat|jahr)(?:e[ns]?|n)?\s+(?:vor|nach)\b"
+    r"|(?P<eve>vorabend)\b)",
+    re.IGNORECASE,
+)
+# Short names, as people write them before a time. "So um acht" may be "about eight".
+_SHORTS: Final = ("Mo", "Di", "Mi", "Do", "Fr", "Sa", "So")
+_SHORT = r"(?-i:Mo|Di|Mi|Do|Fr|Sa|So(?!\s+um))\b"
+_TIME_AFTER = (
+    r"(?=,?\s+(?:(?:um\s+|gegen\s+)?\d{1,2}(?:[:.]\d\d)?(?:\s?[-–]\s?\d{1,2})?\s*uhr\b|\d{1,2}:\d\d\b"
+    r"|(?:um|gegen)\s+(?:\d|halb|(?:drei)?viertel)))"
+)
+# "Freitag in 8 Tagen" is Friday week.
+_WEEKS_OF_DAYS: Final = {7: 1, 8: 1, 14: 2, 21: 3}
 _HOUR = rf"(?P<hour>\d{{1,2}}|eins?|{'|'.join(_TWO_TO_TWELVE)})"
 # "Sonnabend" is a day, "Heiligabend" another one, and "Feierabend" the end of work.
 LATE: Final = re.compile(
@@ -91,6 +107,15 @@ def found_in(text: str) -> list[tuple[Match, Read]]:
         one
         for one in spans.matches(text, _rules())
         if not _NOT_BEFORE.search(text[: one[0].start()])
+    ]
+
+
+def offsets_in(text: str, days: list[Match]) -> list[Match]:
+    """What says that a date is counted from another; not what is a date itself."""
+    return [
+        one
+        for one in _OFFSET.finditer(text)
+        if one["eve"] or not any(day.start() <= one.start("unit") < day.end() for day in days)
     ]
 
 
@@ -132,6 +157,7 @@ def _clocks() -> tuple[re.Pattern[str], ...]:
     patterns = (
         # Of a span its beginning: "von 9 bis 17 Uhr".
         rf"\b(?:von|zwischen)\s+{_HOUR}{minute}(?:\s*uhr)?\s+(?:bis|und)\s+\d{{1,2}}(?:[:.]\d\d)?\s*(?P<uhr>uhr)\b",
+        rf"(?<![\w:.-]){_HOUR}{minute}\s?(?:bis|[-–])\s?\d{{1,2}}(?:[:.]\d\d)?\s*(?P<uhr>uhr)\b",
         rf"\b(?:um\s+|gegen\s+)?(?P<fraction>halb|viertel\s+nach|viertel\s+vor|dreiviertel)\s+{_HOUR}\b",
         rf"\b(?:um\s+|gegen\s+)?(?<![\d:.]){_HOUR}{minute}\s*(?P<uhr>uhr)(?:\s+(?P<after>\d\d))?\b",
         r"\b(?:um|gegen)\s+(?P<hour>\d{1,2})[:.](?P<minute>\d\d)\b(?!\.)",
@@ -160,7 +186,18 @@ def _in_part(found: Found, part: str | None) -> Found:
     return part_of(found, part and _PARTS[part.lower()])
 
 
-def _of_weekday(match: Match, base: datetime) -> Found:
+def _of_short(match: Match, base: datetime) -> Found:
+    start = midnight(base, 1) if match.groupdict().get("next") else base
+    return spans.next_weekday(_SHORTS.index(match["short"]), start)
+
+
+def _of_shorts(match: Match, base: datetime) -> Found | None:
+    """ "Mo-Fr um 7"."""
+    first, last = _SHORTS.index(match["first"]), _SHORTS.index(match["last"])
+    return round_of_week(range(first, last + 1), base) if first < last else None
+
+
+def _of_weekday(match: Match, base: datetime) -> Found | None:
     """ "am Freitag", "nächsten Freitag", "Freitag in einer Woche"."""
     given = match.groupdict()
     start = (
@@ -168,7 +205,9 @@ def _of_weekday(match: Match, base: datetime) -> Found:
     )
     day = spans.next_weekday(_weekday(match["weekday"]), start)
     if count := given.get("count"):
-        return day_of(day.start, 7 * _number(count))
+        weeks = {"woche": _number(count), "tag": _WEEKS_OF_DAYS.get(_number(count), 0)}
+        number = weeks.get(given["unit"].lower(), 0)
+        return day_of(day.start, 7 * number) if number else None
     return _in_part(day, given.get("part"))
 
 
@@ -184,7 +223,10 @@ def _ahead(which: str | None) -> int:
 def _near(match: Match, base: datetime) -> Found:
     days = {"heute": 0, "morgen": 1, "übermorgen": 2}[match["near"].lower()]
     given = match.groupdict()
-    days += 7 * _number(given.get("count") or "0")
+    if count := given.get("count"):
+        unit, number = _UNITS[given["unit"].lower()], _number(count)
+        # "Heute in 8 Tagen" is in a week.
+        return later(midnight(base, days), 7 if (number, unit) == (8, "day") else number, unit)
     return _in_part(day_of(base, days), given.get("part"))
 
 
@@ -220,6 +262,46 @@ def _end(match: Match, base: datetime) -> Found:
     return spans.end_of(span(unit, base, 1 if given.get("next") else 0))
 
 
+def _beginning(match: Match, base: datetime) -> Found:
+    """ "Anfang April", "Anfang nächster Woche"."""
+    given = match.groupdict()
+    if given.get("month"):
+        return spans.beginning_of(_of_month(match, base))
+    whole = span(_UNITS[match["unit"].lower()], base, 1 if given.get("next") else 0)
+    return spans.beginning_of(whole)
+
+
+def _middle(match: Match, base: datetime) -> Found:
+    if match.groupdict().get("month"):
+        return day_of(_of_month(match, base).start.replace(day=15))
+    return spans.weekday_of_week(2, base, 1 if match["next"] else 0)
+
+
+def _first_day(match: Match, base: datetime) -> Found | None:
+    """ "vom 3. bis 9. Mai", "3.-9.5."."""
+    given = match.groupdict()
+    month = int(given["number"]) if given["number"] else _month(given["month"])
+    return spans.first_day(month, int(given["first"]), int(given["day"]), base)
+
+
+def _first_date(match: Match, base: datetime) -> Found | None:
+    """ "vom 28. April bis 3. Mai"; the second where the first is past."""
+    number = int(match["of"]) if match["of"] else _month(match["of_month"])
+    first, last = next_date(number, int(match["first"]), base), _of_date(match, base)
+    return last if first is None or (last and last.start < first.start) else first
+
+
+def _day_of_next_month(match: Match, base: datetime) -> Found | None:
+    return next_day_of_month(int(match["day"]), span("month", base, 1).start)
+
+
+def _next_year(match: Match, base: datetime) -> Found | None:
+    month = _month(match["month"])
+    if match["day"] is None:
+        return spans.next_month(month, base, base.year + 1)
+    return next_date(month, int(match["day"]), base, base.year + 1)
+
+
 def _of_month(match: Match, base: datetime) -> Found:
     year = match.groupdict().get("year")
     return spans.next_month(_month(match["month"]), base, int(year) if year else None)
@@ -232,7 +314,8 @@ def _each(match: Match, base: datetime) -> Found | None:
     if every < 1:
         return None
     if days := given.get("days"):
-        named = [_weekday(one) for one in re.findall(r"[a-zäöü]{5,}", days.lower())]
+        words = re.findall(r"[a-zäöü]{5,}", days.lower())
+        named = [_weekday(one.removesuffix("s")) for one in words]
         return _in_part(round_of_week(named, base, every), given.get("part"))
     if part := given.get("part"):
         return round_of_unit(_PARTS[part.lower()], base, every)
@@ -270,6 +353,10 @@ def _feast(match: Match, base: datetime) -> Found | None:
 def _rules() -> tuple[Rule, ...]:
     """In order of precedence, where two find the same words."""
     place = r"(?P<place>ersten|zweiten|dritten|vierten|letzten)"
+    in_time = rf"{_COUNT}\s+(?P<unit>woche|tag|monat|jahr)(?:e?n|e)?\b"
+    weekdays = rf"(?:{'|'.join(_WEEKDAYS)}|sonnabend)"
+    of_month = rf"(?:\s*(?:(?P<number>0?[1-9]|1[0-2])\.(?!\d)|{_MONTH}))"
+    of_first = of_month.replace("number", "of").replace("month>", "of_month>")
     each = r"jede[nrms]?\s+(?:(?P<second>zweite[nrms]?)\s+|(?P<count>\d{1,2})\.\s+)?"
     return (
         rule(r"am\s+(?P<day>\d{1,2})\.?\s+(?:jede[ns]|eines\s+jeden)\s+monats\b", _of_each_month),
@@ -287,7 +374,32 @@ def _rules() -> tuple[Rule, ...]:
         ),
         rule(rf"alle\s+{_COUNT}\s+{_UNIT}(?:\s+(?:am\s+)?{_DAYS}s?\b)?", _each),
         rule(r"(?P<adverb>täglich|wöchentlich|monatlich|jährlich|werktags)\b", _each),
-        rule(rf"(?P<days>(?P<weekday>{'|'.join(_WEEKDAYS)}))s\b", _each),
+        rule(rf"(?P<days>{weekdays}s(?:\s*(?:,|und|/|&)\s*{weekdays}s)*)\b", _each),
+        rule(
+            rf"(?P<first>{_SHORT})\s?[-–]\s?(?P<last>{_SHORT}){_TIME_AFTER}",
+            _of_shorts,
+        ),
+        rule(rf"nächstes\s+jahr,?\s+(?:im|am\s+(?P<day>\d{{1,2}})\.)\s*{_MONTH}", _next_year),
+        rule(
+            rf"(?:im|(?:am\s+)?(?P<day>\d{{1,2}})\.)\s*{_MONTH}\s+nächste(?:s\s+jahr|n\s+jahres)\b",
+            _next_year,
+        ),
+        # Of a span its first day.
+        rule(
+            rf"(?:vom\s+)?(?P<first>\d{{1,2}})\.\s?(?:[-–]|bis(?:\s+zum)?)\s?(?P<day>\d{{1,2}})\.{of_month}",
+            _first_day,
+        ),
+        rule(
+            rf"vom\s+(?P<first>\d{{1,2}})\.{of_first}\s?"
+            rf"(?:[-–]|bis(?:\s+zum)?)\s?(?P<day>\d{{1,2}})\.{of_month}",
+            _first_date,
+        ),
+        rule(rf"von\s+{_WEEKDAY}\s+bis\s+{weekdays}\b", _of_weekday),
+        rule(rf"(?P<short>{_SHORT})\.?{_TIME_AFTER}", _of_short),
+        rule(
+            rf"(?:am|bis|diesen|(?P<next>nächsten|kommenden))\s+(?P<short>{_SHORT})(?![\w-])\.?",
+            _of_short,
+        ),
         rule(
             rf"{_WEEKDAY},?\s+(?:dem\s+|den\s+)?(?P<day>\d{{1,2}})\.\s*{_MONTH}(?:\s+{_YEAR})?",
             _of_date,
@@ -303,12 +415,28 @@ def _rules() -> tuple[Rule, ...]:
             _of_date,
         ),
         rule(r"(?P<day>\d{1,2})\.(?P<number>0?[1-9]|1[0-2])\.(?![\d.])", _perhaps_of_date),
-        rule(rf"(?:am\s+)?{_WEEKDAY}\s+in\s+{_COUNT}\s+woche(?:n)?\b", _of_weekday),
-        rule(rf"(?P<near>heute|morgen)\s+in\s+{_COUNT}\s+woche(?:n)?\b", _near),
+        rule(rf"(?:am\s+)?{_WEEKDAY}\s+in\s+{in_time}", _of_weekday),
+        rule(rf"(?P<near>heute|morgen)\s+in\s+{in_time}", _near),
+        rule(
+            rf"(?:im\s+)?(?:nächsten|kommenden)\s+monat,?\s+am\s+(?P<day>\d{{1,2}})\.(?!\d|\s*{_MONTH})",
+            _day_of_next_month,
+        ),
+        rule(
+            r"am\s+(?P<day>\d{1,2})\.\s+(?:des\s+)?(?:nächsten|kommenden)\s+monats\b",
+            _day_of_next_month,
+        ),
+        rule(
+            r"anfang\s+(?:(?:des|der|dieses|dieser)\s+|(?P<next>(?:nächste|kommende)[nrs]\s+))?"
+            r"(?P<unit>woche|monat|jahr)e?s?\b",
+            _beginning,
+        ),
+        rule(rf"anfang\s+{_MONTH}(?:\s+{_YEAR})?", _beginning),
+        rule(r"mitte\s+(?:(?:der|dieser)|(?P<next>(?:nächste|kommende)r))\s+woche\b", _middle),
+        rule(rf"mitte\s+{_MONTH}(?:\s+{_YEAR})?", _middle),
         rule(rf"{_THIS_OR_NEXT}\s+woche,?\s+(?:am\s+)?{_WEEKDAY}{_PART}", _of_week),
         rule(rf"{_WEEKDAY}\s+{_THIS_OR_NEXT}\s+woche\b{_PART}", _of_week),
-        rule(rf"in\s+einer\s+(?P<half>halben)\s+{_UNIT}", _later),
-        rule(rf"in\s+{_COUNT}\s+{_UNIT}", _later),
+        rule(rf"(?:heute\s+)?in\s+einer\s+(?P<half>halben)\s+{_UNIT}", _later),
+        rule(rf"(?:heute\s+)?in\s+{_COUNT}\s+{_UNIT}", _later),
         rule(
             r"ende\s+(?:des\s+|der\s+|dieses\s+|dieser\s+|(?P<next>nächste[ns]?r?\s+))?(?P<unit>woche|monat|jahr)e?s?\b",
             _end,

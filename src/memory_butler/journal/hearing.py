@@ -16,7 +16,7 @@ from typing import Final, Literal
 from memory_butler.journal.items import DISPLAY_TAGS, MEMORY_TYPES
 from memory_butler.journal.json_tags import BEGINNING
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.tags import BULLETS, SENTENCE_END, TAG, VERBS, Piece, read
+from memory_butler.journal.tags import BULLETS, SENTENCE_END, TAG, VERBS, Piece, name_of, read
 from memory_butler.journal.wording import shown_pieces
 
 # Is told what may be shown of the reply so far; () once a draft is taken back.
@@ -133,14 +133,14 @@ def _settled(text: str) -> tuple[int, int, bool]:
     end = len(text)
     # The beginning of a tag: "<", "</sec", "<plan due=".
     if (start := text.rfind("<")) >= 0 and (tail := _TAIL.fullmatch(text, start)):
-        name = tail["name"].lower()
+        name = name_of(tail["name"])
         if name in _NAMES if tail["more"] else any(one.startswith(name) for one in _NAMES):
             end = start
     # An element of memory that is not closed yet, or never will be.
     opened: list[tuple[int, str]] = []
     last = 0
     for tag in TAG.finditer(text, 0, end):
-        name, last = tag["name"].lower(), tag.end()
+        name, last = name_of(tag["name"]), tag.end()
         if not tag["close"]:
             opened.append((tag.start(), name))
         elif any(one == name for _, one in opened):
@@ -167,7 +167,7 @@ def _begun_sentence(text: str, last: int, end: int | None = None) -> int | None:
     """Where the word begins that ends the text and may become a command after a sentence."""
     end = len(text) if end is None else end
     tail = _BEGUN.search(text, max(_line(text, last, end), end - _LONGEST_BEGUN), end)
-    may_be = tail and any(f"{one}>".startswith(tail["word"].lower()) for one in VERBS)
+    may_be = tail and any(f"{one}>".startswith(name_of(tail["word"])) for one in VERBS)
     return tail.start("word") if tail and may_be else None
 
 
@@ -180,7 +180,7 @@ def _may_be_command(text: str, last: int, end: int | None = None) -> bool:
     end = len(text) if end is None else end
     bullets = _BULLETS.match(text, _line(text, last, end), end)
     start = bullets.end() if bullets else end
-    begun = text[start : min(end, start + _LONGEST)].lower()
+    begun = name_of(text[start : min(end, start + _LONGEST)])
     return bool(begun) and any(
         f"{one}>".startswith(begun) or begun.startswith(f"{one}>") for one in VERBS
     )

@@ -13,7 +13,6 @@ import base64
 import hashlib
 import io
 import json
-import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -32,6 +31,7 @@ from memory_butler.journal.erasing import times_erased
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.items import MEMORY_TYPES, STATUSES, Item, to_text
 from memory_butler.journal.live import utc_now
+from memory_butler.journal.rounds import is_rule
 from memory_butler.journal.tags import read
 
 # Lines a transaction: a conversation that goes on meanwhile waits a few milliseconds at most.
@@ -46,8 +46,8 @@ _KEPT: Final = (
     *("subject", "actor", "due", "resolved_at", "repeats"),
 )
 _REQUIRED: Final = 5
-# What the rules of `rounds.py` consist of.
-_RULE: Final = re.compile(r"FREQ=(?:MINUTELY|DAILY|WEEKLY|MONTHLY|YEARLY)[A-Z0-9=;,-]{0,200}")
+# Nearer to an end of the calendar a moment has no local time.
+_YEARS: Final = range(2, 9999)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,11 +231,14 @@ def _past(name: str, text: str, now: datetime) -> datetime:
 
 def _moment(name: str, text: str) -> datetime:
     try:
-        return require_aware(datetime.fromisoformat(text), name).astimezone(UTC)
+        moment = require_aware(datetime.fromisoformat(text), name).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         if isinstance(error, InvalidInput):
             raise
         raise InvalidInput(f"{name} {text[:40]!r} is no ISO 8601 time") from error
+    if moment.year not in _YEARS:
+        raise InvalidInput(f"{name} {text[:40]!r} is at the end of the calendar")
+    return moment
 
 
 def _as_kept(item: Item) -> dict[str, str]:
@@ -280,7 +283,7 @@ def _item(given: Any, now: datetime) -> Item:
         raise InvalidInput("what is kept has resolved_at unless it is active")
     if item.type != "plan" and item.due is not None:
         raise InvalidInput("only a plan has due")
-    if item.repeats is not None and (item.due is None or not _RULE.fullmatch(item.repeats)):
+    if item.repeats is not None and (item.due is None or not is_rule(item.repeats)):
         raise InvalidInput("repeats must be a rule such as FREQ=WEEKLY;BYDAY=TU, beside due")
     return item
 

@@ -32,7 +32,7 @@ from memory_butler.journal.lookups import Answer, Recollection
 from memory_butler.journal.meaning import any_kept
 from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.search import MAX_HITS, Hit, Index, Questions, caught_up, search
+from memory_butler.journal.search import MAX_HITS, Hit, Index, Questions, catch_up, search
 from memory_butler.journal.tags import Command, Reading, Remember, read
 from memory_butler.journal.texts import read_texts
 from memory_butler.journal.wording import (
@@ -140,8 +140,8 @@ class LiveJournal:
         if searched := [one for one in reading.lookups if isinstance(one, SearchCall)]:
             # Before the transaction, too: the first search of a long log takes seconds.
             self._embed(one.question for one in searched)
-            with self._file.reading() as db, caught_up(db, self._file.index, policy):
-                pass
+            with self._file.reading() as db:
+                catch_up(db, self._file.index, policy)
         changes: list[Change] = []
         unmatched: list[Missed] = []
         answers: tuple[Answer, ...] = ()

@@ -14,6 +14,24 @@ from typing import Final
 CODES: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _UNITS: Final = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
 _MINUTELY: Final = re.compile(r"FREQ=MINUTELY;INTERVAL=(\d+)")
+# What the rules of this page consist of.
+_NUMBERS: Final = r"-?\d{1,2}(?:,-?\d{1,2})*"
+_DAYS: Final = rf"-?\d?(?:{'|'.join(CODES)})"
+_RULE: Final = re.compile(
+    r"FREQ=(?:MINUTELY;INTERVAL=[1-9]\d{0,8}|(?:DAILY|WEEKLY|MONTHLY|YEARLY)"
+    rf"(?:;(?:INTERVAL=[1-9]\d{{0,3}}|BYDAY={_DAYS}(?:,{_DAYS})*"
+    rf"|BY(?:MONTH|MONTHDAY|SETPOS|HOUR|MINUTE|SECOND)={_NUMBERS}))*)"
+)
+
+
+def is_rule(text: str) -> bool:
+    """Whether it is a rule that all functions of this page can read."""
+    if not _RULE.fullmatch(text):
+        return False
+    try:
+        return next(rounds(text, datetime(2000, 1, 1, tzinfo=UTC)), None) is not None
+    except ValueError:
+        return False
 
 
 def weekly(days: Iterable[int]) -> str:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from math import log1p, sqrt
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from cryptography.exceptions import InvalidTag
 
@@ -76,21 +76,28 @@ _NEWEST: Final = {
     "events": "SELECT coalesce(max(id), 0) FROM events",
     "sealed_events": "SELECT coalesce(max(id), 0) FROM sealed_events",
 }
-_SOME: Final = "SELECT rowid FROM terms WHERE terms MATCH ? LIMIT ?"
+_SOME: Final = "SELECT rowid FROM folded WHERE folded MATCH ? LIMIT ?"
 _BEST: Final = """
     SELECT rowid, -place FROM (
-        SELECT rowid, rank AS place FROM terms WHERE terms MATCH ? AND rowid <= ?
+        SELECT rowid, rank AS place FROM folded WHERE folded MATCH ? AND rowid <= ?
         ORDER BY rowid DESC LIMIT ?
     ) ORDER BY place, rowid DESC LIMIT ?
 """
 _CREATE: Final = (
-    # Those of former versions, which had a Chinese sentence as one word.
+    # Those of former versions, which had a Chinese sentence as one word, and "ß" as another letter.
     "DROP TABLE IF EXISTS words",
     "DROP TABLE IF EXISTS indexed",
-    "CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5"
+    "DROP TABLE IF EXISTS terms",
+    "DROP TABLE IF EXISTS indexed_terms",
+    "CREATE VIRTUAL TABLE IF NOT EXISTS folded USING fts5"
     "(text, content='', tokenize='porter unicode61')",
-    "CREATE TABLE IF NOT EXISTS indexed_terms (until INTEGER NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS indexed_folded (until INTEGER NOT NULL)",
 )
+
+
+_DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+Result = TypeVar("Result")
 
 
 class Questions:
@@ -222,8 +229,12 @@ def search(
         return []
     end = events.newest_id(db) if until is None else until - 1
     depth = max(limit, _DEPTH)
-    with caught_up(db, kept, policy, until=end) as index:
-        by_words = _matches(index, words, depth, end)
+
+    def matches() -> dict[int, float]:
+        with caught_up(db, kept, policy, until=end) as index:
+            return _matches(index, words, depth, end)
+
+    by_words = _mended_where_damaged(kept, matches)
     near = {one.id: one for one in _near(kept, question, depth, end)}
     hits: list[Hit] = []
     less: list[Event] = []
@@ -283,6 +294,28 @@ def _near(kept: Index, question: str, limit: int, end: int) -> list[meaning.Near
     return meaning.nearest(kept.folder, kept.cipher, vector, model, limit=limit, until=end)
 
 
+def catch_up(db: sqlite3.Connection, kept: Index, policy: JournalPolicy) -> None:
+    """Index what has reached the log since the last time; of a long log it takes seconds."""
+
+    def work() -> None:
+        with caught_up(db, kept, policy):
+            pass
+
+    _mended_where_damaged(kept, work)
+
+
+def _mended_where_damaged(kept: Index, work: Callable[[], Result]) -> Result:
+    """What is done with the index, which is made of the log alone: a damaged one is made again."""
+    try:
+        return work()
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode & 0xFF not in _DAMAGED:
+            raise
+        log.warning("the index of a journal was damaged, and is made again")
+        forget(kept.folder)
+        return work()
+
+
 @contextmanager
 def caught_up(
     db: sqlite3.Connection, kept: Index, policy: JournalPolicy, *, until: int | None = None
@@ -335,7 +368,8 @@ def _mended(
         had = _until(index)
         _catch_up(index, db, until, policy)
         if _until(index) - had >= _KEPT_EVERY:
-            kept.keep(index)
+            with suppress(OSError):  # a full disk: the next search makes it again
+                kept.keep(index)
     return index
 
 
@@ -442,10 +476,10 @@ def _catch_up(
             since = _until(index)
             batch = [one for one in events.appended_after(db, since, _BATCH) if one.id <= end]
             rows = [(one.id, spaced(text)) for one in batch if (text := found_words(one, policy))]
-            index.executemany("INSERT INTO terms (rowid, text) VALUES (?, ?)", rows)
-            index.execute("DELETE FROM indexed_terms")
+            index.executemany("INSERT INTO folded (rowid, text) VALUES (?, ?)", rows)
+            index.execute("DELETE FROM indexed_folded")
             reached = batch[-1].id if batch else end
-            index.execute("INSERT INTO indexed_terms (until) VALUES (?)", (max(since, reached),))
+            index.execute("INSERT INTO indexed_folded (until) VALUES (?)", (max(since, reached),))
             index.execute("COMMIT")
         except BaseException:
             index.execute("ROLLBACK")
@@ -453,7 +487,7 @@ def _catch_up(
 
 
 def _until(index: sqlite3.Connection) -> int:
-    row = index.execute("SELECT until FROM indexed_terms").fetchone()
+    row = index.execute("SELECT until FROM indexed_folded").fetchone()
     return int(row[0]) if row else 0
 
 

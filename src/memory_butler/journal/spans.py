@@ -111,6 +111,12 @@ def end_of(whole: Found, *, last_day: bool = False) -> Found:
     return replace(whole, start=whole.end - (7 if is_long else 1) * DAY)
 
 
+def beginning_of(whole: Found) -> Found:
+    """The beginning of a span: its first week, or two days where it is no longer than that."""
+    is_long = whole.end - whole.start > 8 * DAY
+    return replace(whole, end=whole.start + (7 if is_long else 2) * DAY)
+
+
 def part_of(found: Found, part: str | None) -> Found:
     """The part of a day, such as its morning."""
     if part is None:
@@ -165,6 +171,17 @@ def next_date(month: int, day: int, base: datetime, year: int | None = None) -> 
         return day_of(then)
     a_year = STEPS["year"]
     return replace(day_of(then if then >= midnight(base) else then + a_year), again=a_year)
+
+
+def first_day(
+    month: int, first: int, last: int, base: datetime, year: int | None = None
+) -> Found | None:
+    """The first day of such as "3 to 9 May"; the last where the first is past."""
+    end = next_date(month, last, base, year)
+    if end is None or not 1 <= first < last:
+        return end
+    start = end.start.replace(day=first)
+    return end if start < midnight(base) else day_of(start)
 
 
 def next_month(month: int, base: datetime, year: int | None = None) -> Found:

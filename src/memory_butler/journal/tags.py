@@ -13,6 +13,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Final, Literal
 
+from memory_butler.domain.text import as_matched
 from memory_butler.journal.calls import Lookup, lookups_in
 from memory_butler.journal.items import DISPLAY_TAGS, MEMORY_TYPES, DisplayTag, MemoryType
 
@@ -161,7 +162,7 @@ def _body(text: str, identities: Collection[str]) -> tuple[int, int, str | None]
         return 0, len(text), None
     by_name = {name.casefold(): name for name in identities}
     identity = by_name.get(match[1].casefold())
-    if identity is None or match[1].lower() in _NAMES:
+    if identity is None or name_of(match[1]) in _NAMES:
         return 0, len(text), None
     closing = f"</{match[1]}>"
     trimmed = text.rstrip()
@@ -205,7 +206,7 @@ class _Reader:
                     if following := _TO_TAG.match(self.text, token.end(), end):
                         opened.after = following[0]
                 continue
-            name = token["name"].lower()
+            name = name_of(token["name"])
             element = _Element(name, token["attributes"], unclosed=index not in closed_by)
             elements[index] = element
             path.append(element)
@@ -237,7 +238,7 @@ class _Reader:
         at = start
         for match in _COMMAND.finditer(self.text, start, end):
             kind = _memory_type(match["type"])
-            verb = VERBS[kind].get(match["verb"].lower())
+            verb = VERBS[kind].get(name_of(match["verb"]))
             # On a line of its own, right after a tag, or a sentence by itself: within one it is
             # talked about.
             line = max(start, self.text.rfind("\n", start, match.start()) + 1)
@@ -324,7 +325,7 @@ def _pairs(tokens: list[re.Match[str]]) -> dict[int, int]:
     pairs: dict[int, int] = {}
     open_: deque[tuple[int, str]] = deque(maxlen=MAX_DEPTH)
     for place, token in enumerate(tokens):
-        name = token["name"].lower()
+        name = name_of(token["name"])
         if not token["close"]:
             open_.append((place, name))
         elif any(one == name for _, one in open_):
@@ -339,10 +340,10 @@ def _pairs(tokens: list[re.Match[str]]) -> dict[int, int]:
 def _command(kind: MemoryType, content: str) -> Command | None:
     """`<plan>done text</plan>` as the command that it stands for."""
     match = _VERB.match(content)
-    verb = VERBS.get(kind, {}).get(match["verb"].lower()) if match else None
+    verb = VERBS.get(kind, {}).get(name_of(match["verb"])) if match else None
     if match is None or verb is None:
         return None
-    imperative = match["verb"].lower() not in _PARTICIPLES and bool(match["text"].strip())
+    imperative = name_of(match["verb"]) not in _PARTICIPLES and bool(match["text"].strip())
     return Command(kind, verb, match["text"].strip(), content if imperative else None)
 
 
@@ -353,8 +354,13 @@ def _attributes(text: str) -> dict[str, str]:
     }
 
 
+def name_of(word: str) -> str:
+    """A word that a pattern has found, as it is looked up: "İ" and "ı" are "i", as in "PİN"."""
+    return as_matched(word).lower()
+
+
 def _memory_type(name: str) -> MemoryType:
-    return next(one for one in MEMORY_TYPES if one == name.lower())
+    return next(one for one in MEMORY_TYPES if one == name_of(name))
 
 
 def _display_tag(name: str) -> DisplayTag:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from memory_butler.domain.text import as_matched, composed
+
 # So many of the first letters of a language's code tell which stemmer it has.
 _STEMMERS: Final = {
     "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -82,7 +84,13 @@ def telling(text: str, languages: Sequence[str] = ("en",)) -> list[str]:
 
 def words_of(text: str) -> list[str]:
     """All words of `text` in lower case."""
-    return [word for one in _WORD.findall(text.casefold()) for word in _words_of(one)]
+    return [word for one in _WORD.findall(folded(text)) for word in _words_of(one)]
+
+
+def folded(text: str) -> str:
+    """`text` in lower case, with one spelling for letters that have several: "ß" is "ss", "ü" one
+    sign, also where macOS writes it as two, and "İ" an "i"."""
+    return text.casefold() if text.isascii() else composed(as_matched(text).casefold())
 
 
 def _words_of(run: str) -> list[str]:
@@ -97,5 +105,5 @@ def is_unspaced(sign: str) -> bool:
 
 
 def spaced(text: str) -> str:
-    """`text` with spaces around such characters, so that each of them is indexed as a word."""
-    return _UNSPACED_SIGN.sub(r" \g<0> ", text)
+    """`folded` text with spaces around such characters: each of them is indexed as a word."""
+    return _UNSPACED_SIGN.sub(r" \g<0> ", folded(text))

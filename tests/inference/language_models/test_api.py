@@ -219,7 +219,17 @@ async def test_an_answer_without_text_is_an_error(
         await model(provided).complete(REQUEST)
 
 
-@pytest.mark.parametrize("body", [b"<html>a proxy's page</html>", b"{}", b'{"choices": []}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>a proxy's page</html>",
+        b"{}",
+        b'{"choices": []}',
+        # Whole but for the answer, as gateways give it that have filtered or aborted.
+        json.dumps(OPENAI_ANSWER | {"choices": []}).encode(),
+        json.dumps(OPENAI_ANSWER | {"created": 10**15}).encode(),
+    ],
+)
 async def test_an_answer_of_another_form_is_an_error(provided: Provided, body: bytes) -> None:
     provided.answers(body)
     with pytest.raises((ModelAnswerUnreadable, ModelUnreachable)) as raised:

@@ -39,6 +39,9 @@ ENDPOINTS: Final[dict[Provider, str]] = {
 }
 _WITH_PRICES: Final = (ENDPOINTS["anthropic"], ENDPOINTS["openai"])
 
+# What pydantic-ai raises on answers of a form that it does not expect, such as one without choices.
+_STUMBLES: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
 # The code of an error is a word of the provider's; anything else in its place is not repeated.
 _CODE: Final = re.compile(r"[a-z0-9_.-]{1,60}", re.IGNORECASE)
 
@@ -80,6 +83,8 @@ class ApiModel:
                 response = await self._ask(model, request)
         except TimeoutError:
             raise self._timed_out() from None
+        except _STUMBLES:
+            raise self._unreadable() from None
         except exceptions as error:
             # Without its cause, whose text may hold the request.
             raise self._translated(error) from None
@@ -235,7 +240,10 @@ class ApiModel:
             case failed.ModelAPIError():
                 return ModelUnreachable(f"{self.name} cannot be reached or is in trouble{told}")
             case _:
-                return ModelAnswerUnreadable(f"{self.name} gave an answer that cannot be read")
+                return self._unreadable()
+
+    def _unreadable(self) -> ModelAnswerUnreadable:
+        return ModelAnswerUnreadable(f"{self.name} gave an answer that cannot be read")
 
     def _timed_out(self) -> ModelTimedOut:
         return ModelTimedOut(

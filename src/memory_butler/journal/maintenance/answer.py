@@ -74,6 +74,7 @@ class Draft:
 
     def __post_init__(self) -> None:
         self._before = len(self.fragments)
+        self.secrets = [one for one in map(normalised, self.secrets) if one]
 
     def may_delete(self) -> bool:
         """Whether one more deletion stays within the bounds of a run."""
@@ -83,9 +84,9 @@ class Draft:
         """Whether a text holds one of the secrets, as whole words."""
         words = normalised(text)
         return any(
-            re.search(rf"(?<!\w){re.escape(secret)}(?!\w)", words)
-            for secret in map(normalised, self.secrets)
-            if secret
+            # The cheap test first: there may be a thousand secrets, and as many texts.
+            one in words and re.search(rf"(?<!\w){re.escape(one)}(?!\w)", words)
+            for one in self.secrets
         )
 
 
@@ -170,7 +171,9 @@ class _Reader:
                 "at most: it would be in every prompt"
             )
         named = sources if isinstance(sources, list) else []
-        ids = {self.question.handles[one] for one in named if one in self.question.handles}
+        handles = self.question.handles
+        # A small model may wrap them: {"id": "M1"}.
+        ids = {handles[one] for one in named if isinstance(one, str) and one in handles}
         if not ids and not self.question.review:
             raise _Refused(f"{texts['key'][:64]!r} rests on none of the messages")
         if self.question.review and texts["key"] not in self.draft.fragments:

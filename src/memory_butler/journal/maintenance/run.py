@@ -23,6 +23,7 @@ from memory_butler.inference.language_models.port import (
     ModelTimedOut,
     ModelUnreachable,
     Request,
+    estimate_tokens,
 )
 from memory_butler.journal.desk import MaintenanceDesk
 from memory_butler.journal.file import JournalFile
@@ -316,6 +317,8 @@ class _Thinking:
         try:
             completion = await self.model.complete(request)
         except ModelError as error:
+            if isinstance(error, ModelOutputTooLong):
+                self.usage.append(self._cut_off(question, error))
             too_much = isinstance(
                 error,
                 ModelAnswerUnreadable
@@ -340,6 +343,12 @@ class _Thinking:
         self.operations += answer.operations
         self.refused += answer.refused[: _MAX_REFUSED - len(self.refused)]
         return None
+
+    def _cut_off(self, question: Question, error: ModelOutputTooLong) -> Completion:
+        """An answer that met its bound: nobody counted it, and it was paid for."""
+        text = error.text or ""
+        out = estimate_tokens(text) if text else self.limits.output
+        return Completion(text, question.tokens, out, None, self.model.name, True)
 
     def _stop(self, problem: "_Problem") -> str:
         if self.taken == self.start:
