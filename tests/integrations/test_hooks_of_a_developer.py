@@ -174,6 +174,22 @@ async def test_a_token_that_is_refused_is_told_to_the_user(
     assert len(session.waiting) == 1
 
 
+async def test_a_server_that_is_away_for_long_is_told_to_the_user(
+    session: Session,  # noqa: F811
+) -> None:
+    """As one that nobody started after the machine was; an evening without it is none of that."""
+    await session.hook("SessionEnd", NOWHERE, reason="other")
+    assert (await session.hook("SessionStart", NOWHERE, source="startup"))[0] == ""
+    (waits,) = session.waiting
+    long_ago = time.time() - 3 * 86_400
+    os.utime(waits, (long_ago, long_ago))
+    out, err = await session.hook("SessionStart", NOWHERE, source="startup")
+    assert err == ""
+    told = json.loads(out)["systemMessage"]
+    assert NOWHERE in told
+    assert "1 session waits" in told
+
+
 # What is read of a transcript
 
 

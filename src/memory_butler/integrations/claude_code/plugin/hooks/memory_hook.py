@@ -36,6 +36,8 @@ INJECT_SECONDS = 1.0
 STORE_SECONDS = 2.5
 # A session that nothing was added to for so long, and that has not ended, was killed.
 QUIET_SECONDS = 900.0
+# Where an episode has waited for so long, memory is not away for an evening.
+LONG_SECONDS = 86_400.0
 START_TOKENS = 1_500
 PROMPT_TOKENS = 600
 MAX_PROMPT = 4_000
@@ -252,16 +254,35 @@ def session_start(memory: Memory, given: dict[str, Any]) -> None:
         flush_apart()
     try:
         memory.account()
-    except NotLetIn as error:
+    except NotNow as error:
         # Nobody reads what a hook says on standard error.
-        told = f"Memory Butler: {error}. Sessions are not remembered until that is put right."
-        print(json.dumps({"systemMessage": told}))
+        if isinstance(error, NotLetIn):
+            warn(f"{error}. Sessions are not remembered until that is put right.")
+        elif since_when := waits_long():
+            warn(f"{memory.url} does not answer. {since_when}")
+        else:
+            raise
         return
     topic = project(given.get("cwd") or "")
     if source == "compact" and state.data.get("prompt"):
         topic = state.data["prompt"]
     if topic:
         inject(memory, given, state, topic, START_TOKENS)
+
+
+def warn(text: str) -> None:
+    """Have the program show a line to the user."""
+    print(json.dumps({"systemMessage": f"Memory Butler: {text}"}))
+
+
+def waits_long() -> str:
+    """How many sessions wait for memory, where the first has waited for long."""
+    found = waiting(SPOOL)
+    if not found or time.time() - os.path.getmtime(found[0]) < LONG_SECONDS:
+        return ""
+    day = time.strftime("%Y-%m-%d", time.localtime(os.path.getmtime(found[0])))
+    count = "1 session waits" if len(found) == 1 else f"{len(found)} sessions wait"
+    return f"{count} to be remembered, since {day}."
 
 
 def project(folder: str) -> str:
