@@ -309,11 +309,12 @@ async def test_notes_of_sessions_do_not_pile_up(
     assert len(list(own.parent.iterdir())) == 1_000
 
 
-async def test_memory_comes_in_where_nothing_can_be_written(
+async def test_memory_comes_in_and_an_episode_goes_out_where_nothing_can_be_written(
     served: Served,
     memory: Memory,
     principal: Principal,
     session: Session,  # noqa: F811
+    admin: Connection,
 ) -> None:
     """As on a full disk."""
     await store_fact(memory, principal, "shop", "prices", "Prices are Decimal in the shop")
@@ -323,3 +324,4 @@ async def test_memory_comes_in_where_nothing_can_be_written(
     assert "Decimal" in await session.told("UserPromptSubmit", served.url, prompt=prompt)
     _, err = await session.hook("SessionEnd", served.url, reason="other")
     assert err.startswith("memory: ")
+    assert len(await contents(admin)) == 1

@@ -414,16 +414,16 @@ def sealed(episode: dict[str, Any], address: str | None) -> str | None:
 def keep_episode(memory: Memory, given: dict[str, Any]) -> None:
     """Keep what happened since the last time: before it is compacted away, and at the end."""
     try:
-        note_episode(given, memory.key)
+        note_episode(given, memory)
     finally:
         tidy()
     flush(memory, given)
 
 
-def note_episode(given: dict[str, Any], key: str = "") -> None:
+def note_episode(given: dict[str, Any], memory: Memory | None = None) -> None:
     """Write the episode of what is new in a session into the spool.
 
-    `key`: whose it is where nothing ran when the session began.
+    `memory`: of a session that was not killed; it gets the episode where nothing can be written.
     """
     state = State(given["session_id"])
     begin = state.data["kept_to"]
@@ -449,15 +449,15 @@ def note_episode(given: dict[str, Any], key: str = "") -> None:
             "metadata": {"cwd": given.get("cwd"), "event": given["hook_event_name"]},
             **session(given),
         }
-        whose = accounts().get(state.data["account"] or key, {})
-        name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{episode['episode_id']}"
-        letter = sealed(episode, whose.get("address"))
-        spool = os.path.join(home(), SPOOL)
-        if letter is None:
-            of = {"tenant_id": whose["tenant_id"]} if "tenant_id" in whose else {}
-            write(os.path.join(spool, f"{name}.json"), {**episode, **of})
-        else:
-            write(os.path.join(spool, name + LETTER), letter)
+        key = state.data["account"] or (memory.key if memory else "")
+        try:
+            spool(episode, accounts().get(key, {}))
+        except TimeoutError:
+            raise
+        except OSError:
+            if memory is None:
+                raise
+            memory.call("memory_store_episode", **episode)
         state.data["kept_to"] = end
         write(state.path, state.data)
     if given["hook_event_name"] == "SessionEnd":
@@ -465,6 +465,17 @@ def note_episode(given: dict[str, Any], key: str = "") -> None:
             state.data["prompt"] = ""  # only a session that goes on needs it
             state.save()
         remove(state.open)
+
+
+def spool(episode: dict[str, Any], whose: dict[str, Any]) -> None:
+    """Write an episode, as a letter where that can be, into the folder of those that wait."""
+    name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{episode['episode_id']}"
+    letter = sealed(episode, whose.get("address"))
+    if letter is None:
+        of = {"tenant_id": whose["tenant_id"]} if "tenant_id" in whose else {}
+        write(os.path.join(home(), SPOOL, f"{name}.json"), {**episode, **of})
+    else:
+        write(os.path.join(home(), SPOOL, name + LETTER), letter)
 
 
 def left_behind() -> list[str]:
