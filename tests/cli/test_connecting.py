@@ -48,6 +48,30 @@ def test_connected_after_showing_it_and_given_back(at_home: Installation, tmp_pa
     assert "was not connected" in at_home.inside("disconnect", "claude-code").out
 
 
+def test_disconnecting_leaves_of_the_hooks_what_memory_has_not_got(
+    at_home: Installation, tmp_path: Path
+) -> None:
+    folder = tmp_path / ".local" / "state" / "memory-butler" / "claude-code"
+    waits = folder / "spool" / "1.json"
+    notes = [folder / name for name in ("accounts", "open/s.json", "sessions/s.json")]
+    at_home.inside("connect", "claude-code", *URL, "--yes")
+    for one in (*notes, waits, folder / "spool" / "refused" / "2.json"):
+        one.parent.mkdir(parents=True, exist_ok=True)
+        one.write_text("{}")
+    told = at_home.inside("doctor", code=None).out
+    assert f"1 episode waits in {folder}/spool, not encrypted" in told
+    assert f"memory did not take 1 episode in {folder}/spool/refused" in told
+    said = at_home.inside("disconnect", "claude-code", "--yes").out
+    assert f"1 episode waits in {folder}/spool." in said
+    assert [one for one in notes if one.exists()] == []
+    assert waits.exists()
+    at_home.inside("connect", "claude-code", *URL, "--yes")
+    for one in (waits, folder / "spool" / "refused" / "2.json"):
+        one.unlink()
+    assert "waits" not in at_home.inside("disconnect", "claude-code", "--yes").out
+    assert not folder.exists()
+
+
 def test_nobody_is_taken_by_surprise(at_home: Installation, tmp_path: Path) -> None:
     refused = at_home.inside("connect", "cursor", *URL, code=3)
     assert "rerun with --yes" in refused.err

@@ -222,12 +222,16 @@ def test_reading_a_tenant_that_nobody_began_says_so(
     assert said.err.startswith(f"There is no tenant {tenant}-mistyped yet. Tenants with memories: ")
     assert len(said.err.splitlines()) == 1
     assert installation.inside(*words, "--tenant", tenant).err == ""
-    # A first write begins one, and so does a token.
+    # A first write begins one, and so does a token; both say so, once.
     begun = f"{tenant}-begun"
-    assert installation.inside("store-episode", "Tea", "--tenant", begun).err == ""
+    for writing in (("store-episode", "Tea"), ("store-fact", "user", "tea", "Oolong")):
+        said = installation.inside(*writing, "--tenant", begun)
+        told = f"This began the tenant {begun}. Others with memories: "
+        assert said.err.startswith(told) == (writing[0] == "store-episode")
     assert installation.inside(*words, "--tenant", begun).err == ""
     invited = f"{tenant}-invited"
-    installation.inside("token", "create", "--name", "laptop", "--tenant", invited)
+    said = installation.inside("token", "create", "--name", "laptop", "--tenant", invited)
+    assert said.err.startswith(f"This began the tenant {invited}. Others with memories: ")
     assert installation.inside(*words, "--tenant", invited).err == ""
 
 

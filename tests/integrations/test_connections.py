@@ -92,6 +92,29 @@ def test_disconnecting_gives_back_every_byte(
     assert kept.plan_undo(client) == []
 
 
+@pytest.mark.parametrize("name", HOOK_TIMEOUTS)
+def test_hooks_of_another_installation_are_replaced_and_given_back(
+    kept: Connections, home: Path, tmp_path: Path, name: str
+) -> None:
+    """As where the data folder was deleted, and with it the record: each hook would run twice."""
+    client = client_named(name)
+    files(client, home, "\n")
+    changed = connect(kept, client, home)
+    mixed = {"hooks": [{"command": "python memory_hook.py"}, {"command": "mine"}]}
+    settings = changed[-1]
+    settings.write_text(jsonc.with_element(settings.read_text(), ("hooks", "SessionEnd"), mixed))
+    first = {path: path.read_bytes() for path in changed}
+    other = Connections(tmp_path / "other")
+    connect(other, client, home, server_for(client, "http://other:1"))
+    hooks = read(settings)["hooks"]
+    assert "8150" not in json.dumps(hooks)
+    told = {event: len(groups) for event, groups in hooks.items() if event != "Stop"}
+    assert told == {**dict.fromkeys(HOOK_TIMEOUTS[name], 1), "SessionEnd": 2}
+    assert mixed in hooks["SessionEnd"]
+    disconnect(other, client)
+    assert {path: path.read_bytes() for path in changed} == first
+
+
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 @pytest.mark.parametrize("before", [None, "\n"], ids=["new", "there"])
 def test_what_others_changed_meanwhile_stays(

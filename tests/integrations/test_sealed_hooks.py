@@ -205,21 +205,30 @@ async def test_without_keys_nothing_changes(
     tmp_path: Path,
 ) -> None:
     await session.hook("SessionStart", place.served.url, source="startup")
-    assert (session.folder / "address").is_file()
     async with serving(memory, Settings(data_dir=tmp_path / "none")) as bare:
         await session.hook("SessionStart", bare.url, source="startup")
-    assert not (session.folder / "address").exists()
     await session.hook("SessionEnd", NOWHERE, reason="other")
     assert spooled(session)[0].suffix == ".json"
 
 
-@pytest.mark.parametrize("address", ['"x"', "[]", "{", '"00.AAAA"', '"0011223344556677.!"', "7"])
+_DAMAGED = ['"x"', "[]", '"00.AAAA"', '"0011223344556677.!"', "7"]
+
+
+@pytest.mark.parametrize(
+    "accounts",
+    [
+        *(f'{{"{NOWHERE}": {{"address": {one}}}}}' for one in _DAMAGED),
+        f'{{"{NOWHERE}": 7}}',
+        "{",
+        "[]",
+    ],
+)
 async def test_an_address_that_is_damaged_loses_no_episode(
     session: Session,  # noqa: F811
-    address: str,
+    accounts: str,
 ) -> None:
     session.folder.mkdir()
-    (session.folder / "address").write_text(address)
+    (session.folder / "accounts").write_text(accounts)
     await session.hook("SessionEnd", NOWHERE, reason="other")
     assert spooled(session)[0].suffix == ".json"
 
@@ -231,8 +240,7 @@ def _sealed(ring: Keyring, tenant: str, episode: object, tmp_path: Path) -> str:
         spelled = {"__name__": "hook"}
         exec(compile(HOOK.read_text(), str(HOOK), "exec"), spelled)  # noqa: S102 -- our own script
         address = letters.address_of(ring.key_of(tenant, NOW))
-        (tmp_path / "address").write_text(json.dumps(address))
-        letter: str = spelled["sealed"](episode)  # type: ignore[operator]
+        letter: str = spelled["sealed"](episode, address)  # type: ignore[operator]
         return letter
     finally:
         del os.environ["MEMORY_BUTLER_HOOK_DIR"]

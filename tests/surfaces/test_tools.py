@@ -164,6 +164,24 @@ async def test_an_episode_cannot_be_confirmed(client: Client) -> None:
     assert refusal.startswith("invalid_input: an episode cannot be confirmed")
 
 
+async def test_a_rule_that_is_stored_again_is_confirmed(client: Client, admin: Connection) -> None:
+    """As by a retry whose first answer came too late, or in each session anew."""
+    first = await client.call("memory_store_rule", content="Run ruff before a commit", tags=["git"])
+    await client.call("memory_mark_helpful", rule_id=first["id"])
+    again = await client.call("memory_store_rule", content=" run ruff before a commit ")
+    assert (first["confirmed"], again["confirmed"]) == (None, True)
+    assert again["id"] == first["id"]
+    # Another scope, a better source, and one that was given up: these are rules of their own.
+    for more in ({"scope": "cook"}, {"trust": "user_said"}):
+        other = await client.call("memory_store_rule", content="Run ruff before a commit", **more)
+        assert other["id"] != first["id"]
+    await client.call("memory_forget", memory_type="rule", memory_id=other["id"])
+    await client.call("memory_forget", memory_type="rule", memory_id=first["id"])
+    new = await client.call("memory_store_rule", content="Run ruff before a commit")
+    assert new["id"] not in (first["id"], other["id"])
+    assert await admin.fetchval("SELECT count(*) FROM rules") == 4
+
+
 @pytest.mark.requirement("TOOL-04", "TOOL-09", "MS-01")
 async def test_five_helpful_marks_establish_a_rule(client: Client) -> None:
     rule = (await client.call("memory_store_rule", content="Ask before booking"))["id"]

@@ -97,10 +97,16 @@ async def confirm_memory(
         now = memory.clock()
         if kind == "fact":
             return _with_state(await fact_changes.confirm(tx, principal, id, now))
-        await versions.keep(tx, "rule", [id], now)
-        row = await rules.confirm(tx, id, now)
-        await _tell(tx, principal, "memory_confirmed", "rule", id, memory)
-        return row
+        return await confirm_rule(tx, principal, id, now)
+
+
+async def confirm_rule(tx: Transaction, principal: Principal, id: UUID, now: datetime) -> Row:
+    """The rule, which the caller has locked, still holds: its decay starts anew."""
+    await versions.keep(tx, "rule", [id], now)
+    row = await rules.confirm(tx, id, now)
+    confirmed = events.of_memory("memory_confirmed", "rule", id)
+    await events.record(tx, principal.actor, [confirmed], now)
+    return row
 
 
 async def accept_fact(memory: Memory, principal: Principal, fact_id: UUID | str) -> Row:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from memory_butler.domain.errors import IntegrityViolation, InvalidInput
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.curate import confirm_rule
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import apart, is_masked, screened
 from memory_butler.engine.unmask_keys import UnmaskKey
@@ -21,8 +22,9 @@ from memory_butler.engine.writing import (
     searchable,
     shortened,
 )
-from memory_butler.store import imports
+from memory_butler.store import imports, rules
 from memory_butler.store.embeddings import Embedded
+from memory_butler.store.rules import NewRule
 from memory_butler.store.transaction import transaction
 
 Given = ParamSpec("Given")
@@ -48,6 +50,7 @@ async def keep(
     *,
     allow_secrets: bool = False,
     once: bool = False,
+    restates: bool = False,
     key: UnmaskKey | None = None,
 ) -> Kept:
     """Store what `new_episode`, `new_fact` or `new_rule` made.
@@ -55,6 +58,7 @@ async def keep(
     Args:
         allow_secrets: secrets in it are stored as they are, unless the setting refuses them.
         once: not again, where its id is stored already.
+        restates: a rule in the words of one that counts confirms that one instead (C-525).
         key: what is masked is kept under it for an hour; without a key it is kept nowhere.
 
     Raises:
@@ -69,7 +73,7 @@ async def keep(
     if once and (kept := await _stored(memory, principal, new, clean, masked)):
         return kept
     try:
-        return Kept(clean, await _store(memory, principal, new, clean, key))
+        return Kept(clean, await _store(memory, principal, new, clean, key, restates=restates))
     except IntegrityViolation:
         # The same call, or another one with its id, came first meanwhile.
         if once and (kept := await _stored(memory, principal, new, clean, masked)):
@@ -135,12 +139,23 @@ async def _stored(
 
 
 async def _store(
-    memory: Memory, principal: Principal, given: NewMemory, clean: NewMemory, key: UnmaskKey | None
+    memory: Memory,
+    principal: Principal,
+    given: NewMemory,
+    clean: NewMemory,
+    key: UnmaskKey | None,
+    *,
+    restates: bool,
 ) -> Written:
     embedded = await memory.embedded(*searchable(clean))
 
     async def write(fitting: Embedded) -> Written:
         async with transaction(memory.pool, principal.tenant) as tx:
+            if restates and isinstance(clean, NewRule):
+                row = await rules.saying(tx, clean.content, clean.scope, clean.trust)
+                if row is not None:
+                    await confirm_rule(tx, principal, row["id"], memory.clock())
+                    return Written(confirms=row["id"])
             written = await insert(tx, principal, clean, fitting)
             if key is not None:
                 await key.keep_new(tx, given, clean, memory.clock())

@@ -49,7 +49,8 @@ class Written:
 
     `superseded` is what the former said. `alike`: what it repeats or contradicts; `related`: what
     else is known of the same, where its key is new. `beside`: the fact of its key that is trusted
-    more, and so stays; the new one waits (C-141).
+    more, and so stays; the new one waits (C-141). `confirms`: the rule that says just this, and was
+    confirmed; nothing new was stored (C-525).
     """
 
     supersedes_id: UUID | None = None
@@ -57,6 +58,7 @@ class Written:
     alike: tuple[Like, ...] = ()
     related: tuple[Like, ...] = ()
     beside: UUID | None = None
+    confirms: UUID | None = None
 
 
 Result = TypeVar("Result")

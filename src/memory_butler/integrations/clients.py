@@ -4,8 +4,10 @@ Taken from the programs' documentation; `tests/clients` runs those that can be h
 """
 
 import os
+import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -20,13 +22,45 @@ Offer = Literal["all", "core"]
 HOOK: Final = Path(__file__).parent / "claude_code" / "plugin" / "hooks" / "memory_hook.py"
 
 
-def waiting_in_hooks() -> list[Path]:
-    """The episodes that the hooks of this user have on disk; `.json` are readable."""
+def hook_folders() -> list[Path]:
+    """Where the hooks of this user keep what they have to, a folder for each program."""
     named = os.environ.get("MEMORY_BUTLER_HOOK_DIR")  # as the script's `home` has it
     state = Path(os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser())
-    folders = [Path(named)] if named else (state / "memory-butler").glob("*")
-    found = (file for folder in folders for file in folder.glob("spool/**/*"))
+    return [Path(named)] if named else sorted((state / "memory-butler").glob("*"))
+
+
+def waiting_in_hooks(folders: Iterable[Path]) -> list[Path]:
+    """The episodes that memory has not got yet; `.json` are readable."""
+    return _spooled(folders, "spool/*")
+
+
+def refused_in_hooks(folders: Iterable[Path]) -> list[Path]:
+    """The episodes that memory did not take."""
+    return _spooled(folders, "spool/refused/*")
+
+
+def _spooled(folders: Iterable[Path], pattern: str) -> list[Path]:
+    found = (file for folder in folders for file in folder.glob(pattern))
     return sorted(file for file in found if file.suffix in (".json", ".sealed"))
+
+
+def forget_hooks(program: str) -> list[Path]:
+    """Delete the notes of a program's hooks; the episodes stay that memory has not got.
+
+    Returns:
+        These. Nothing is deleted where MEMORY_BUTLER_HOOK_DIR names one folder for all programs.
+    """
+    if "MEMORY_BUTLER_HOOK_DIR" in os.environ or program not in HOOK_TIMEOUTS:
+        return []
+    folders = [one for one in hook_folders() if one.name == program]
+    for folder in folders:
+        for notes in ("sessions", "open"):
+            shutil.rmtree(folder / notes, ignore_errors=True)
+        (folder / "accounts").unlink(missing_ok=True)
+        for empty in (folder / "spool" / "refused", folder / "spool", folder):
+            with suppress(OSError):
+                empty.rmdir()
+    return waiting_in_hooks(folders)
 
 
 @dataclass(frozen=True, slots=True)

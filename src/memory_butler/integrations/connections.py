@@ -14,7 +14,7 @@ from typing import Any
 from memory_butler.domain.errors import InvalidInput, unwritable
 from memory_butler.files import rewrite
 from memory_butler.integrations import jsonc, toml_table
-from memory_butler.integrations.clients import Client, Element, FileEdit, Member
+from memory_butler.integrations.clients import HOOK, Client, Element, FileEdit, Member
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +166,28 @@ def _edited(file: FileEdit, text: str) -> str:
                 jsonc.load(text)
                 text = jsonc.with_member(text, edit.path, edit.value)
             else:
+                for other in _hooks_of_ours(text, edit):
+                    text = jsonc.without_element(text, edit.path, other)
                 text = jsonc.with_element(text, edit.path, edit.value)
                 jsonc.load(text)
     except InvalidInput as error:
         raise InvalidInput(f"{file.path} was left alone: {error}") from None
     return text
+
+
+def _hooks_of_ours(text: str, edit: Element) -> list[Any]:
+    """The groups of hooks of another installation, or of one whose record is lost.
+
+    Beside the new ones each would run twice. A group with a hook of the user's own stays.
+    """
+    groups = _at(text, edit.path) if text.strip() else None
+    return [
+        group
+        for group in (groups if isinstance(groups, list) else [])
+        if isinstance(group, dict)
+        and (hooks := group.get("hooks"))
+        and all(HOOK.name in json.dumps(hook) for hook in hooks)
+    ]
 
 
 def _cleaned(kept: Change, text: str) -> str:

@@ -19,8 +19,9 @@ class AddressInput(Input):
 
 
 class AddressOutput(Output):
-    """To whom letters are to be sealed."""
+    """Whose memory the caller sees, and to whom letters are to be sealed."""
 
+    tenant_id: str = Field(description="The caller's tenant.")
     address: str | None = Field(
         description="The id of the tenant's key and a public key; null: no keys are set up."
     )
@@ -33,7 +34,7 @@ async def _address(memory: Memory, principal: Principal, _given: AddressInput) -
             return None
         return letters.address_of(keys.key_of(principal.tenant, memory.clock()))
 
-    return AddressOutput(address=await asyncio.to_thread(find))
+    return AddressOutput(tenant_id=principal.tenant, address=await asyncio.to_thread(find))
 
 
 ADDRESS = Operation(
@@ -41,7 +42,8 @@ ADDRESS = Operation(
     title="Get the address for sealed episodes",
     description=(
         "For programs that keep episodes on disk while the server is away: the public key to which "
-        "they seal them. Only the server can open them, until the tenant is erased."
+        "they seal them, and whose they are. Only the server can open them, until the tenant is "
+        "erased."
     ),
     handler=_address,
     needs="read",

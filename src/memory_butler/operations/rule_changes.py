@@ -44,9 +44,12 @@ class StoreRuleInput(Input):
 
 
 class StoredRule(Output):
-    """The new rule."""
+    """The new rule, or the one that says just this already."""
 
     id: UUID
+    confirmed: bool | None = Field(
+        None, description="True: there is such a rule already; it was confirmed."
+    )
     secrets: FoundSecrets = None
     unmask_key: GivenUnmaskKey = None
 
@@ -54,9 +57,13 @@ class StoredRule(Output):
 async def _store(memory: Memory, principal: Principal, given: StoreRuleInput) -> StoredRule:
     rule = new_rule(memory, given.content, scope=given.scope, tags=given.tags, trust=given.trust)
     key = UnmaskKey()
-    kept = await keep(memory, principal, rule, allow_secrets=given.allow_secrets, key=key)
+    kept = await keep(
+        memory, principal, rule, allow_secrets=given.allow_secrets, restates=True, key=key
+    )
+    confirms = kept.written.confirms
     return StoredRule(
-        id=rule.id,
+        id=confirms or rule.id,
+        confirmed=None if confirms is None else True,
         secrets=told(kept.new.metadata, unmask=key.command(principal.tenant)),
         unmask_key=key.told,
     )

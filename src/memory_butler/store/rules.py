@@ -98,6 +98,11 @@ async def for_update(tx: Transaction, id: UUID) -> Row | None:
     return optional(await tx.fetchrow(SQL["for_update"], id))
 
 
+async def saying(tx: Transaction, content: str, scope: str, trust: int) -> Row | None:
+    """A rule of a scope that counts in just these words, trusted so far at least; locked."""
+    return optional(await tx.fetchrow(SQL["saying"], scope, content, trust))
+
+
 async def apply_mark(
     tx: Transaction,
     id: UUID,

@@ -46,6 +46,14 @@ RETURNING {columns}
 -- name: for_update
 SELECT {columns} FROM rules WHERE tenant_id = $1 AND id = $2 FOR UPDATE
 
+-- name: saying
+-- A rule that counts in just these words, locked; the most trusted of them.
+SELECT {columns} FROM rules
+WHERE tenant_id = $1 AND scope = $2 AND lower(btrim(content)) = lower(btrim($3)) AND trust >= $4
+  AND maturity <> 'anti_pattern' AND metadata->>'forgotten' IS DISTINCT FROM 'true'
+  AND metadata->>'disabled' IS DISTINCT FROM 'true'
+ORDER BY trust DESC, created_at, id LIMIT 1 FOR UPDATE
+
 -- name: apply_mark
 -- What helped holds: a helpful mark confirms, and clears the mark of fading.
 UPDATE rules

@@ -923,6 +923,26 @@ async def test_a_forgotten_rule_is_not_learned_again_from_what_told_it(
     assert report.total("rules_created") == 1
 
 
+async def test_a_rule_that_is_known_is_confirmed_and_not_learned_twice(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    """A user who says it in each session makes one rule of it."""
+    learned = answer(new_rules=[{"content": "Run ruff first", "source_episode_ids": ["E1"]}])
+    for _ in range(3):
+        clock.advance(days=1)
+        await tell(memory, principal, "User: always run ruff first")
+        report, _ = await consolidate(memory, principal, learned)
+    assert (report.total("rules_created"), report.total("rules_confirmed")) == (0, 1)
+    (rule,) = await rules(admin)
+    assert rule["last_confirmed_at"] == clock.now
+    # A page may say it as well, and confirms nothing.
+    clock.advance(days=1)
+    await tell(memory, principal, "run ruff first", trust="untrusted_web")
+    await consolidate(memory, principal, learned)
+    (still,) = await rules(admin)
+    assert still["last_confirmed_at"] == rule["last_confirmed_at"]
+
+
 async def test_what_became_a_warning_is_not_learned_as_a_rule_again(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:

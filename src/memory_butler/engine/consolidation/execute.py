@@ -24,10 +24,11 @@ from memory_butler.engine.consolidation.known import (
     placed,
 )
 from memory_butler.engine.consolidation.prepare import Draft, Group, Outcome, Plan
+from memory_butler.engine.curate import confirm_rule
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import about_entity, insert
 from memory_butler.logs import get_logger
-from memory_butler.store import facts, links
+from memory_butler.store import facts, links, rules
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rows import Row
@@ -178,7 +179,14 @@ class _Answer:
         tx, new = self.tx, draft.new
         if isinstance(new, NewRule):
             warned = await is_warned_of(tx, draft, new, embedded)
-            return _Weighed(_held(draft, "warning" if warned else None))
+            draft = _held(draft, "warning" if warned else None)
+            said = await rules.saying(tx, new.content, new.scope, new.trust)
+            if draft.held is not None or said is None:
+                return _Weighed(draft)
+            if may_touch(self.group.trust, Trust(said["trust"])):
+                await confirm_rule(tx, self.principal, said["id"], self.memory.clock())
+                self.outcome.counts["rules_confirmed"] += 1
+            return _Weighed(draft, said["id"])
         new = await about_entity(tx, new)
         place = Placed(new)
         await facts.lock_key(tx, new.key)

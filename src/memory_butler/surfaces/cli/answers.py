@@ -194,6 +194,13 @@ def _stored(kind: str, output: Any, more: str = "") -> None:
         print(output.secrets.replace(KEEP_IT, "To store it as it was, add --allow-secrets."))
 
 
+def _stored_rule(output: Any) -> None:
+    if output.confirmed:
+        print(f"Rule {output.id} says this already. It was confirmed.")
+    else:
+        _stored("rule", output)
+
+
 def _stored_fact(output: Any) -> None:
     superseded = output.supersedes_id
     more = ""
@@ -366,7 +373,7 @@ def _cleaned(output: Any) -> None:
 _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_store_episode": lambda output: _stored("episode", output),
     "memory_store_fact": _stored_fact,
-    "memory_store_rule": lambda output: _stored("rule", output),
+    "memory_store_rule": _stored_rule,
     "memory_search": _searched,
     "memory_recall": lambda output: _memories(output.results),
     "memory_get": _one,

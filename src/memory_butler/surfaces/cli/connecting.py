@@ -9,6 +9,7 @@ import typer
 from memory_butler.client.transport import base_of
 from memory_butler.domain.choices import choose
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import Place
 from memory_butler.surfaces.cli.problems import complain
@@ -107,9 +108,10 @@ def connect(
 def disconnect(place: Place, client: ClientName, yes: Yes = False, dry_run: DryRun = False) -> None:
     """Take back what `connect` did: each file becomes what it was.
 
-    Where somebody changed a file since, only what belongs to memory is taken out of it.
+    Where somebody changed a file since, only what belongs to memory is taken out of it. The notes
+    of the hooks are deleted; episodes that memory has not got stay.
     """
-    from memory_butler.integrations.clients import client_named
+    from memory_butler.integrations.clients import client_named, forget_hooks
 
     chosen = client_named(client)
     connections = connections_of(place.settings())
@@ -119,6 +121,9 @@ def disconnect(place: Place, client: ClientName, yes: Yes = False, dry_run: DryR
     elif _agreed([change.diff for change in changes], yes=yes, dry_run=dry_run):
         connections.disconnect(chosen, changes)
         print(f"{chosen.title} is as it was before.")
+        if waiting := forget_hooks(chosen.name):
+            told = f"{counted(len(waiting), 'episode', 'wait')} in {waiting[0].parent}."
+            print(f"{told} Once connected again, its next session sends them; or delete them.")
 
 
 def _names() -> list[str]:

@@ -14,6 +14,7 @@ from memory_butler.surfaces.errors import BY_CODE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from memory_butler.config import Settings
     from memory_butler.engine.diagnosis import Finding
@@ -132,20 +133,31 @@ def _upkeep(settings: "Settings") -> "Finding":
 
 
 def _hooks() -> "list[Finding]":
-    """What waits in the spools of the hooks, and whether it is encrypted."""
+    """What waits in the spools of the hooks, whether it is encrypted, and what memory refused."""
     from memory_butler.engine.diagnosis import Finding
-    from memory_butler.integrations.clients import waiting_in_hooks
+    from memory_butler.integrations.clients import (
+        hook_folders,
+        refused_in_hooks,
+        waiting_in_hooks,
+    )
     from memory_butler.surfaces.cli.counting import counted
 
-    waiting = waiting_in_hooks()
-    if not waiting:
-        return []
-    folders = ", ".join(sorted({str(one.parent) for one in waiting}))
-    plain = sum(one.suffix == ".json" for one in waiting)
-    readable = f"{plain if plain < len(waiting) else ''} not encrypted".strip()
-    said = f"{counted(len(waiting), 'episode', 'wait')} in {folders}, "
-    said += readable if plain else "encrypted"
-    return [Finding("hooks", "warning", said, "memory-butler serve; the next session sends them")]
+    def where(files: "list[Path]") -> str:
+        return ", ".join(sorted({str(one.parent) for one in files}))
+
+    findings = []
+    folders = hook_folders()
+    if waiting := waiting_in_hooks(folders):
+        plain = sum(one.suffix == ".json" for one in waiting)
+        readable = f"{plain if plain < len(waiting) else ''} not encrypted".strip()
+        said = f"{counted(len(waiting), 'episode', 'wait')} in {where(waiting)}, "
+        said += readable if plain else "encrypted"
+        advice = "memory-butler serve; the next session of their tenant sends them"
+        findings.append(Finding("hooks", "warning", said, advice))
+    if refused := refused_in_hooks(folders):
+        said = f"memory did not take {counted(len(refused), 'episode')} in {where(refused)}"
+        findings.append(Finding("hooks", "warning", said, "read and delete them"))
+    return findings
 
 
 async def _programs(settings: "Settings") -> "list[Finding]":

@@ -22,7 +22,9 @@ from memory_butler.surfaces.cli.names import COMMANDS, GROUPS
 from memory_butler.surfaces.cli.place import (
     AsJson,
     Place,
+    is_unknown_tenant,
     located,
+    tell_new_tenant,
     tell_unknown_tenant,
     with_memory,
 )
@@ -246,10 +248,13 @@ def _run(
         if asked is None:
             found = await ids.completed(memory, who, there)
             asked = _input(operation, named, place, {**given, **found})
+        begins = named.begins and await is_unknown_tenant(memory, place)
         # Not through surfaces.calls: here an outage is an error, never an empty answer.
         output = await operation.run(memory, who, asked)
+        if begins:
+            await tell_new_tenant(memory, place)
         # An error is one line; and an id that is not there is told anyway.
-        if operation.read_only and not nothing_found(output):
+        elif operation.read_only and not nothing_found(output):
             await tell_unknown_tenant(memory, place)
         return asked, output
 

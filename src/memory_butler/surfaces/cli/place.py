@@ -185,19 +185,36 @@ def with_memory(
 
 async def tell_unknown_tenant(memory: "Memory", place: Place) -> None:
     """Say on standard error that a tenant was never begun: its name may be mistyped."""
+    if await is_unknown_tenant(memory, place):
+        told = ", ".join(await _others(memory, place)) or "none"
+        complain(f"There is no tenant {place.tenant} yet. Tenants with memories: {told}.")
+
+
+async def tell_new_tenant(memory: "Memory", place: Place) -> None:
+    """Say on standard error that this began a tenant, where there are others."""
+    if others := await _others(memory, place):
+        complain(
+            f"This began the tenant {place.tenant}. Others with memories: {', '.join(others)}."
+        )
+
+
+async def is_unknown_tenant(memory: "Memory", place: Place) -> bool:
+    """Whether a tenant, not the one that is meant without a name, was never begun."""
     tenant = place.principal().tenant
     if tenant == DEFAULT_TENANT:
-        return
+        return False
     from memory_butler.companions.opening import names
-    from memory_butler.engine.stats import is_begun, tenants_with_memories
+    from memory_butler.engine.stats import is_begun
 
-    if await is_begun(memory, tenant) or names(place.settings().data_dir, tenant):
-        return
-    known = await tenants_with_memories(memory, _MOST_TENANTS + 1)
-    shown = [*known[:_MOST_TENANTS], *(["…"] if len(known) > _MOST_TENANTS else [])]
-    complain(
-        f"There is no tenant {tenant} yet. Tenants with memories: {', '.join(shown) or 'none'}."
-    )
+    return not await is_begun(memory, tenant) and not names(place.settings().data_dir, tenant)
+
+
+async def _others(memory: "Memory", place: Place) -> list[str]:
+    from memory_butler.engine.stats import tenants_with_memories
+
+    known = await tenants_with_memories(memory, _MOST_TENANTS + 2)
+    others = [one for one in known if one != place.tenant]
+    return [*others[:_MOST_TENANTS], *(["…"] if len(others) > _MOST_TENANTS else [])]
 
 
 def complete(work: Coroutine[Any, Any, Result]) -> Result:

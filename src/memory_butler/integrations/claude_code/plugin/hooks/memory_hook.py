@@ -36,6 +36,8 @@ INJECT_SECONDS = 1.0
 STORE_SECONDS = 2.5
 # A session that nothing was added to for so long, and that has not ended, was killed.
 QUIET_SECONDS = 900.0
+# Where an episode has waited for so long, memory is not away for an evening.
+LONG_SECONDS = 86_400.0
 START_TOKENS = 1_500
 PROMPT_TOKENS = 600
 MAX_PROMPT = 4_000
@@ -43,14 +45,18 @@ MAX_PROMPT = 4_000
 MAX_ASKED = 200
 MAX_REQUESTS = 8
 MAX_OUTCOME = 800
-# A part of a session beyond this is read from its end only.
-MAX_READ = 16 * 1024 * 1024
+# A part of a session beyond this is read from its end only: so much takes a second at most.
+MAX_READ = 128 * 1024 * 1024
 MAX_SHOWN = 500
-# Folders: episodes that memory has not got yet, and sessions that have not ended.
+# Sessions that ended are known so long, as long as Claude Code keeps transcripts, and so many.
+KEPT_SECONDS = 30 * 86_400.0
+MAX_SESSIONS = 1_000
+# Folders: episodes that memory has not got yet, sessions, and those that have not ended.
 SPOOL = "spool"
+SESSIONS = "sessions"
 OPEN = "open"
-# The file that says to whom letters are sealed, and how the name of a letter ends.
-ADDRESS = "address"
+# The file that says whose each token is, and to whom letters are sealed; how a letter's name ends.
+ACCOUNTS = "accounts"
 LETTER = ".sealed"
 NAMESPACE = "9e2f7c5e-7a55-4a0e-8e1b-0f0c3f2d6a10"
 BARE = "# Memory Context"
@@ -81,6 +87,10 @@ class Refused(Exception):
     """Memory will never take this."""
 
 
+class NotLetIn(NotNow):
+    """The server asks for a token, or for another one."""
+
+
 class Locked(NotNow):
     """The server has not the key of a letter for this token, or its keys are away."""
 
@@ -97,7 +107,8 @@ def main(arguments: list[str]) -> None:
     handle = HANDLERS[event]
     inject = event in ("SessionStart", "UserPromptSubmit", "BeforeAgent")
     with_deadline(INJECT_SECONDS if inject else STORE_SECONDS)
-    given = {} if event == "catch-up" else json.load(sys.stdin)
+    # As bytes, which are UTF-8 whatever the locale is.
+    given = {} if event == "catch-up" else json.loads(sys.stdin.buffer.read())
     handle(Memory(url.rstrip("/"), token, INJECT_SECONDS if inject else STORE_SECONDS), given)
 
 
@@ -119,6 +130,30 @@ class Memory:
 
     def __init__(self, url: str, token: str | None, seconds: float) -> None:
         self.url, self.token, self.seconds = url, token, seconds
+        self.learned: dict[str, Any] | None = None
+
+    @property
+    def key(self) -> str:
+        """What stands for this server and token on disk."""
+        if not self.token:
+            return self.url
+        import hashlib
+
+        return f"{self.url} {hashlib.sha256(self.token.encode()).hexdigest()[:16]}"
+
+    def account(self) -> dict[str, Any]:
+        """Whose memory this token opens, and the address of letters; noted for when it is away."""
+        if self.learned is None:
+            status, data = self.ask("GET", "api/memory/letters/address", None)
+            if status == 401:
+                does = "does not accept the token" if self.token else "asks for a token"
+                raise NotLetIn(f"{self.url} {does}")
+            # Nothing from a server of before, or for a token that may not read.
+            self.learned = json.loads(data) if status == 200 else {}
+            known = accounts()
+            if self.learned and self.learned != known.get(self.key):
+                jot(os.path.join(home(), ACCOUNTS), {**known, self.key: self.learned})
+        return self.learned
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         # Structured: which memories are in a block tells whether anything in it is new.
@@ -203,20 +238,78 @@ class Memory:
 
 def session_start(memory: Memory, given: dict[str, Any]) -> None:
     state = State(given["session_id"])
-    if not state.known and not os.path.exists(given.get("transcript_path") or ""):
-        state.data["began"] = moment()
-        state.save()
-    compacted = given.get("source") == "compact"
-    if compacted or given.get("source") == "clear":
+    source = given.get("source")
+    if not state.known:
+        try:
+            there = os.path.getsize(given.get("transcript_path") or "")
+            if source == "resume":  # and not known any more: what was said before is told
+                state.data["kept_to"] = there
+        except OSError:  # it is written later, as a fork's, with what was copied
+            state.data["began"] = moment(time.time())
+    if source in ("compact", "clear"):
         state.data["shown"] = []  # what was told is no longer before the model
+    state.data["account"] = memory.key
+    state.save()
     if waiting(SPOOL) or left_behind():
         flush_apart()
-    learn_address(memory)
-    folder = given.get("cwd") or ""
-    topic = f"Working on {os.path.basename(folder.rstrip('/'))} in {folder}"
-    if compacted and state.data.get("prompt"):
+    try:
+        memory.account()
+    except NotNow as error:
+        # Nobody reads what a hook says on standard error.
+        if isinstance(error, NotLetIn):
+            warn(f"{error}. Sessions are not remembered until that is put right.")
+        elif since_when := waits_long():
+            warn(f"{memory.url} does not answer. {since_when}")
+        else:
+            raise
+        return
+    topic = project(given.get("cwd") or "")
+    if source == "compact" and state.data.get("prompt"):
         topic = state.data["prompt"]
-    inject(memory, given, state, topic, START_TOKENS)
+    if topic:
+        inject(memory, given, state, topic, START_TOKENS)
+
+
+def warn(text: str) -> None:
+    """Have the program show a line to the user."""
+    print(json.dumps({"systemMessage": f"Memory Butler: {text}"}))
+
+
+def waits_long() -> str:
+    """How many sessions wait for memory, where the first has waited for long."""
+    found = waiting(SPOOL)
+    if not found or time.time() - os.path.getmtime(found[0]) < LONG_SECONDS:
+        return ""
+    day = time.strftime("%Y-%m-%d", time.localtime(os.path.getmtime(found[0])))
+    count = "1 session waits" if len(found) == 1 else f"{len(found)} sessions wait"
+    return f"{count} to be remembered, since {day}."
+
+
+def project(folder: str) -> str:
+    """What is worked on: the name of a folder, behind that of its repository, as words.
+
+    Not the path: memory would be asked for "home" and for a login as well.
+    """
+    names = [os.path.basename(folder.rstrip("/\\"))]
+    root = folder
+    while root not in ("", os.path.dirname(root), os.path.expanduser("~")):
+        git = os.path.join(root, ".git")
+        if os.path.exists(git):
+            names.insert(0, os.path.basename(repository(root, git)))
+            break
+        root = os.path.dirname(root)
+    return " ".join(dict.fromkeys(name.replace("-", " ").replace("_", " ") for name in names))
+
+
+def repository(root: str, git: str) -> str:
+    """The folder of a repository, of which `root` may be another work tree."""
+    try:
+        with open(git, encoding="utf-8") as file:
+            place = file.read(MAX_PROMPT).partition("gitdir:")[2].strip()
+    except (OSError, ValueError):
+        return root  # a folder, as in most
+    main, inside, _ = place.partition("/.git/")
+    return os.path.normpath(os.path.join(root, main)) if inside else root
 
 
 def prompt_submit(memory: Memory, given: dict[str, Any]) -> None:
@@ -224,7 +317,7 @@ def prompt_submit(memory: Memory, given: dict[str, Any]) -> None:
     state.data["prompt"] = ends(spoken(given.get("prompt", "")))
     state.save()
     keys = ("session_id", "transcript_path", "cwd")
-    write(state.open, {key: given.get(key) for key in keys} | {"butler": BUTLER}, durable=False)
+    jot(state.open, {key: given.get(key) for key in keys} | {"butler": BUTLER})
     # A command alone, such as "/compact", asks for nothing; one with words, or a path, does.
     words = state.data["prompt"].split()
     if len(words) > 1 or (words and not words[0].startswith("/")):
@@ -276,31 +369,18 @@ def only(block: str, included: list[str], fresh: list[str]) -> str:
 # Memory out
 
 
-def learn_address(memory: Memory) -> None:
-    """Note to whom letters are to be sealed, for when the server is away."""
-    status, data = memory.ask("GET", "api/memory/letters/address", None)
-    if status != 200:
-        return  # a server of before, or a token that may not store
-    path = os.path.join(home(), ADDRESS)
-    address = json.loads(data)["address"]
-    if address is None:
-        remove(path)
-    elif address != known_address():
-        write(path, address, durable=False)
-
-
-def known_address() -> str | None:
+def accounts() -> dict[str, Any]:
+    """Of each server and token what the server said: a tenant, and its address of letters."""
     try:
-        with open(os.path.join(home(), ADDRESS), encoding="utf-8") as file:
-            found: str | None = json.load(file)
-            return found
-    except (OSError, ValueError):
-        return None
+        with open(os.path.join(home(), ACCOUNTS), encoding="utf-8") as file:
+            found: dict[str, Any] = json.load(file)
+            return {key: one for key, one in found.items() if isinstance(one, dict)}
+    except (OSError, ValueError, AttributeError):
+        return {}
 
 
-def sealed(episode: dict[str, Any]) -> str | None:
+def sealed(episode: dict[str, Any], address: str | None) -> str | None:
     """The episode as a letter (see `vault/letters.py`); None: it cannot be sealed here."""
-    address = known_address()
     if address is None:
         return None
     try:
@@ -333,21 +413,33 @@ def sealed(episode: dict[str, Any]) -> str | None:
 
 def keep_episode(memory: Memory, given: dict[str, Any]) -> None:
     """Keep what happened since the last time: before it is compacted away, and at the end."""
-    note_episode(given)
+    try:
+        note_episode(given, memory)
+    finally:
+        tidy()
     flush(memory, given)
 
 
-def note_episode(given: dict[str, Any]) -> None:
-    """Write the episode of what is new in a session into the spool."""
+def note_episode(given: dict[str, Any], memory: Memory | None = None) -> None:
+    """Write the episode of what is new in a session into the spool.
+
+    `memory`: of a session that was not killed; it gets the episode where nothing can be written.
+    """
     state = State(given["session_id"])
     begin = state.data["kept_to"]
     path = given.get("transcript_path") or ""
-    requests, outcome, end = since(path, begin, state.data["began"])
+    try:
+        changed = os.path.getmtime(path)
+    except OSError:
+        changed = 0.0  # a session without a word has no transcript
+    # Where the clock was set back meanwhile, it tells nothing of what was copied.
+    began = state.data["began"] if moment(changed) >= state.data["began"] else ""
+    requests, outcome, end = since(path, begin, began) if changed else ([], "", begin)
     if requests:
         import uuid
 
         part = f"{given['session_id']}/{begin}"
-        ended = time.gmtime(min(os.path.getmtime(path), time.time()))
+        ended = time.gmtime(min(changed, time.time()))
         episode = {
             "episode_id": str(uuid.uuid5(uuid.UUID(NAMESPACE), part)),
             "content": told(given.get("cwd") or "", requests, outcome),
@@ -357,18 +449,33 @@ def note_episode(given: dict[str, Any]) -> None:
             "metadata": {"cwd": given.get("cwd"), "event": given["hook_event_name"]},
             **session(given),
         }
-        name = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-        letter = sealed(episode)
-        ending = ".json" if letter is None else LETTER
-        path = os.path.join(home(), SPOOL, f"{name}-{episode['episode_id']}{ending}")
-        write(path, letter or episode)
+        key = state.data["account"] or (memory.key if memory else "")
+        try:
+            spool(episode, accounts().get(key, {}))
+        except TimeoutError:
+            raise
+        except OSError:
+            if memory is None:
+                raise
+            memory.call("memory_store_episode", **episode)
         state.data["kept_to"] = end
-        state.save(durable=True)
+        write(state.path, state.data)
     if given["hook_event_name"] == "SessionEnd":
         if state.data["prompt"]:
             state.data["prompt"] = ""  # only a session that goes on needs it
             state.save()
         remove(state.open)
+
+
+def spool(episode: dict[str, Any], whose: dict[str, Any]) -> None:
+    """Write an episode, as a letter where that can be, into the folder of those that wait."""
+    name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{episode['episode_id']}"
+    letter = sealed(episode, whose.get("address"))
+    if letter is None:
+        of = {"tenant_id": whose["tenant_id"]} if "tenant_id" in whose else {}
+        write(os.path.join(home(), SPOOL, f"{name}.json"), {**episode, **of})
+    else:
+        write(os.path.join(home(), SPOOL, name + LETTER), letter)
 
 
 def left_behind() -> list[str]:
@@ -393,13 +500,19 @@ def since(path: str, begin: int, began: str) -> tuple[list[str], str, int]:
     requests: list[str] = []
     outcome = ""
     with open(path, "rb") as file:
-        end = file.seek(0, os.SEEK_END)
-        if begin > end:  # another file than the last time
+        size = file.seek(0, os.SEEK_END)
+        if begin > size:  # another file than the last time
             begin = 0
-        file.seek(max(begin, end - MAX_READ))
-        for line in file.read().splitlines():
+        end = file.seek(max(begin, size - MAX_READ))
+        for line in file:
             try:
                 entry = json.loads(line)
+            except ValueError:
+                if not line.endswith(b"\n"):
+                    break  # it is being written: the next time tells it
+                entry = {}
+            end += len(line)
+            try:
                 if entry.get("timestamp", began) < began:
                     continue
                 who, text = said(entry)
@@ -489,7 +602,13 @@ def told(folder: str, requests: list[str], outcome: str) -> str:
 
 def cut(text: str, length: int) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= length else text[: length - 1] + "…"
+    if len(text) <= length:
+        return text
+    kept, following = text[: length - 1], text[length - 1]
+    # Half a key or password would not be known as one where secrets are masked.
+    while kept and following.isascii() and not (following.isspace() or kept[-1].isspace()):
+        following, kept = kept[-1], kept[:-1]
+    return kept + "…"
 
 
 def flush(memory: Memory, _given: dict[str, Any]) -> None:
@@ -498,6 +617,8 @@ def flush(memory: Memory, _given: dict[str, Any]) -> None:
         try:
             with open(path, encoding="utf-8") as file:
                 episode = json.load(file)
+            if not path.endswith(LETTER) and is_anothers(memory, episode.pop("tenant_id", None)):
+                continue
             if path.endswith(LETTER):
                 answer = memory.deliver(episode)
             else:
@@ -519,12 +640,18 @@ def flush(memory: Memory, _given: dict[str, Any]) -> None:
         remove(path)
 
 
+def is_anothers(memory: Memory, tenant: str | None) -> bool:
+    """Whether it is of another tenant than this token is; not where one of the two is unknown."""
+    return tenant is not None and memory.account().get("tenant_id", tenant) != tenant
+
+
 def catch_up(memory: Memory, given: dict[str, Any]) -> None:
     """Send what waits, and what sessions left that were killed."""
     for path in left_behind():
         with open(path, encoding="utf-8") as file:
             left = json.load(file)
         note_episode({**left, "hook_event_name": "SessionEnd"})
+    tidy()
     flush(memory, given)
 
 
@@ -555,7 +682,7 @@ def waiting(kind: str) -> list[str]:
     folder = os.path.join(home(), kind)
     try:
         names = os.listdir(folder)
-    except FileNotFoundError:
+    except OSError:
         return []
     return [
         os.path.join(folder, name)
@@ -569,39 +696,79 @@ class State:
 
     def __init__(self, id: str) -> None:
         name = id.replace("/", "_").replace("\\", "_") + ".json"
-        self.path = os.path.join(home(), "sessions", name)
+        self.path = os.path.join(home(), SESSIONS, name)
         self.open = os.path.join(home(), OPEN, name)  # there from a prompt until the session ends
-        self.data: dict[str, Any] = {"shown": [], "kept_to": 0, "prompt": "", "began": ""}
+        self.data: dict[str, Any] = {
+            "shown": [],
+            "kept_to": 0,
+            "prompt": "",
+            "began": "",
+            "account": "",
+        }
         self.known = os.path.exists(self.path)
         try:
             with open(self.path, encoding="utf-8") as file:
                 self.data.update(json.load(file))
-        except FileNotFoundError:
+        except OSError:
             pass
         except ValueError:
             os.unlink(self.path)  # of no use to anybody; what it knew is told or kept again
 
-    def save(self, durable: bool = False) -> None:
+    def save(self) -> None:
         """What was told may be lost with the power, and is told again; what was kept may not."""
-        write(self.path, self.data, durable)
+        jot(self.path, self.data)
 
 
-def moment() -> str:
-    """Now, as transcripts write it."""
+def tidy() -> None:
+    """Remove notes of sessions that ended long ago, and what a hook that was killed left half."""
     now = time.time()
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03}Z"
+    for kind in (SESSIONS, OPEN, SPOOL):
+        try:
+            found = [(one.stat().st_mtime, one) for one in os.scandir(os.path.join(home(), kind))]
+        except OSError:  # there is none, or another process is at it
+            continue
+        found.sort(key=lambda one: -one[0])
+        for place, (changed, one) in enumerate(found):
+            if one.name.startswith("."):
+                is_over = now - changed > QUIET_SECONDS
+            else:
+                is_over = kind == SESSIONS and (
+                    (now - changed > KEPT_SECONDS or place >= MAX_SESSIONS)
+                    and not os.path.exists(os.path.join(home(), OPEN, one.name))
+                )
+            if is_over:
+                remove(one.path)
+
+
+def moment(at: float) -> str:
+    """A time, as transcripts write it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at)) + f".{int(at % 1 * 1000):03}Z"
 
 
 def write(path: str, value: Any, durable: bool = True) -> None:
     folder, name = os.path.split(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     unfinished = os.path.join(folder, f".{name}.{os.getpid()}")
-    with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        json.dump(value, file)
-        if durable:
-            file.flush()
-            os.fsync(file.fileno())
-    os.replace(unfinished, path)
+    try:
+        with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            json.dump(value, file)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    except BaseException:
+        remove(unfinished)
+        raise
+
+
+def jot(path: str, value: Any) -> None:
+    """Write what a session can do without: on a full disk memory comes in all the same."""
+    try:
+        write(path, value, durable=False)
+    except TimeoutError:
+        raise
+    except OSError:
+        pass
 
 
 def remove(path: str) -> None:
