@@ -12,6 +12,7 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.integrations import jsonc
 from memory_butler.integrations.clients import (
     CLIENTS,
+    HOOK,
     HOOK_TIMEOUTS,
     Client,
     Server,
@@ -117,6 +118,31 @@ def test_what_others_changed_meanwhile_stays(
 
 def read_text(text: str, suffix: str) -> Any:
     return tomllib.loads(text) if suffix == ".toml" else jsonc.load(text)
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini"])
+def test_hooks_of_another_installation_are_replaced(
+    kept: Connections, home: Path, name: str, tmp_path: Path
+) -> None:
+    """As where the data folder, with the record of what was connected, is gone."""
+    client = client_named(name)
+    connect(Connections(tmp_path / "deleted" / "connections"), client, home)
+    hooks = next(
+        path for path in home.rglob("*.json") if "memory_hook.py SessionStart" in path.read_text()
+    )
+    mine = {"hooks": [{"type": "command", "command": "mine"}]}
+    text = hooks.read_text().replace(str(HOOK), f"/gone/{HOOK.name}")
+    hooks.write_text(jsonc.with_element(text, ("hooks", "SessionStart"), mine))
+    connect(kept, client, home)
+    found = read(hooks)["hooks"]
+    assert [len(found[event]) for event in HOOK_TIMEOUTS[name]] == [2, 1, 1, 1][: len(found)]
+    assert "/gone" not in hooks.read_text()
+    assert mine in found["SessionStart"]
+    connect(Connections(tmp_path / "third"), client, home)
+    assert read(hooks)["hooks"] == found
+    disconnect(kept, client)
+    assert read(hooks)["hooks"]["SessionStart"] == [mine]
+    assert HOOK.name not in hooks.read_text()
 
 
 def test_what_each_client_is_told(kept: Connections, home: Path) -> None:

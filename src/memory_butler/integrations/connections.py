@@ -14,7 +14,7 @@ from typing import Any
 from memory_butler.domain.errors import InvalidInput, unwritable
 from memory_butler.files import rewrite
 from memory_butler.integrations import jsonc, toml_table
-from memory_butler.integrations.clients import Client, Element, FileEdit, Member
+from memory_butler.integrations.clients import HOOK, Client, Element, FileEdit, Member
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,8 @@ class Connections:
             if former is not None and change.before is not None:
                 unchanged = change.before == former.after
                 before = former.before if unchanged else _cleaned(former, change.before)
+            if before is not None:
+                before = _without_former_hooks(change.edits, before)
             kept[change.path] = Change(change.path, before, change.after, change.edits)
             if change.before is not None:
                 backups.append(self._back_up(client, change))
@@ -158,6 +160,7 @@ def _edit(kept: dict[str, Any]) -> Member | Element:
 def _edited(file: FileEdit, text: str) -> str:
     """The text with what belongs into it; checked by reading it again."""
     try:
+        text = _without_former_hooks(file.edits, text)
         for edit in file.edits:
             if file.path.suffix == ".toml":
                 toml_table.load(text)
@@ -171,6 +174,26 @@ def _edited(file: FileEdit, text: str) -> str:
     except InvalidInput as error:
         raise InvalidInput(f"{file.path} was left alone: {error}") from None
     return text
+
+
+def _without_former_hooks(edits: tuple[Member | Element, ...], text: str) -> str:
+    """The text without our hooks that another installation, or one whose folder is gone, has left.
+
+    A program has one memory: with both, each session would be told and stored twice.
+    """
+    for edit in edits:
+        if isinstance(edit, Element) and isinstance(there := _at(text, edit.path), list):
+            for element in there:
+                if _is_our_hook(element):
+                    text = jsonc.without_element(text, edit.path, element)
+    return text
+
+
+def _is_our_hook(element: Any) -> bool:
+    match element:
+        case {"hooks": [{"command": str(command)}]}:
+            return HOOK.name in command
+    return False
 
 
 def _cleaned(kept: Change, text: str) -> str:
