@@ -121,9 +121,10 @@ def _patterns() -> dict[str, re.Pattern[Any]]:
     return found
 
 
+ALL_PATTERNS = _patterns()
 PATTERNS = {
     place: pattern
-    for place, pattern in _patterns().items()
+    for place, pattern in ALL_PATTERNS.items()
     if not place.startswith(tuple(_CUT_BEFORE))
 }
 
@@ -295,6 +296,54 @@ def test_a_pattern_takes_linear_time(place: str) -> None:
     shapes.sort(key=lambda shape: -check(shape, _SMALL))
     for shape in shapes[:2]:
         check(shape, _LARGEST)
+
+
+def _repeats_a_group_possessively(tree: Any) -> bool:
+    for operator, argument in tree:
+        name = str(operator)
+        if name == "POSSESSIVE_REPEAT" and (
+            len(argument[2]) > 1
+            or str(argument[2][0][0]) not in ("LITERAL", "NOT_LITERAL", "IN", "ANY", "CATEGORY")
+        ):
+            return True
+        inner: list[Any] = []
+        if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+            inner = [argument[2]]
+        elif name == "SUBPATTERN":
+            inner = [argument[-1]]
+        elif name == "ATOMIC_GROUP":
+            inner = [argument]
+        elif name in ("ASSERT", "ASSERT_NOT"):
+            inner = [argument[1]]
+        elif name == "BRANCH":
+            inner = argument[1]
+        if any(_repeats_a_group_possessively(one) for one in inner):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("place", ALL_PATTERNS)
+def test_a_pattern_matches_alike_in_every_python(place: str) -> None:
+    """Python before 3.11.5, such as that of Debian 12, goes on where `(?:…)*+` failed to repeat.
+
+    Write `(?>(?:…)*)` instead. https://github.com/python/cpython/issues/106052
+    """
+    pattern = ALL_PATTERNS[place]
+    tree = _PARSER.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
+    assert not _repeats_a_group_possessively(tree)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_one"),
+    [
+        (r"(?:ab?)*+", True),
+        (r"a(?=(?:ab|c)++)", True),
+        (r"[ab]*+c++", False),
+        (r"(?>(?:ab)*)", False),
+    ],
+)
+def test_possessive_groups_are_noticed(pattern: str, is_one: bool) -> None:
+    assert _repeats_a_group_possessively(_PARSER.parse(pattern)) == is_one
 
 
 def test_patterns_are_found() -> None:

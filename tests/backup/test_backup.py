@@ -248,6 +248,42 @@ async def test_a_damaged_file_is_told_before_anything_is_touched(
         await restore(settings, made.path, NOW, admin_dsn=admin, replace=True)
 
 
+async def test_a_backup_is_read_by_a_python_without_the_filters_of_tarfile(
+    filled: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python 3.11.4 brought them; Debian 12 has 3.11.2."""
+    settings, memory, admin = filled
+
+    def extractall(
+        self: tarfile.TarFile,
+        path: str = ".",
+        members: object = None,
+        *,
+        numeric_owner: bool = False,
+    ) -> None:
+        raise AssertionError("what it may write would not be checked")
+
+    monkeypatch.setattr(tarfile.TarFile, "extractall", extractall)
+    made = await _backed_up(settings, tmp_path / "one.tar", admin)
+    restored = await _restore(memory, settings, made.path, admin, replacing=True)
+    assert restored.manifest.rows() == made.manifest.rows()
+
+
+@pytest.mark.parametrize("name", ["../outside", "/outside", "journal/../../outside", "inside"])
+def test_a_tar_writes_nothing_outside_of_its_folder(name: str, tmp_path: Path) -> None:
+    source, folder = tmp_path / "evil.tar", tmp_path / "folder"
+    folder.mkdir()
+    evil = tarfile.TarInfo(name if name[0] != "/" else str(tmp_path / name[1:]))
+    if name == "inside":  # a link, which leads outside
+        evil.type, evil.linkname = tarfile.SYMTYPE, str(tmp_path / "outside")
+    with tarfile.open(source, "w") as tar:
+        tar.addfile(evil)
+    with pytest.raises(InvalidInput, match="damaged or not a backup"):
+        unpack(source, folder)
+    assert list(folder.iterdir()) == []
+    assert not (tmp_path / "outside").exists()
+
+
 async def test_writing_goes_on_and_the_backup_is_of_one_moment(
     filled: Installation, tmp_path: Path
 ) -> None:

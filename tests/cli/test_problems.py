@@ -2,8 +2,11 @@
 
 import errno
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from pathlib import Path
 from typing import TextIO
 
 import pytest
@@ -67,3 +70,15 @@ def test_a_file_out_of_reach_is_no_bug(capsys: pytest.CaptureFixture[str]) -> No
         raise PermissionError(errno.EACCES, "Permission denied", "/data/journal")
     assert end.value.code == 8
     assert capsys.readouterr().err == "error: /data/journal: Permission denied\n"
+
+
+def test_a_locale_without_the_characters_is_no_bug(tmp_path: Path) -> None:
+    """Python reads and writes UTF-8 by itself in the locale C, unless it is told not to."""
+    environment = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    script = "from memory_butler.surfaces.cli.problems import reporting\n"
+    script += "with reporting(debug=False): '/home/\\xe4'.encode('ascii')\n"
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 8
+    assert done.stderr.startswith("error: this locale (ascii) lacks a character")

@@ -29,9 +29,10 @@ def server(*arguments: str) -> Iterator[str]:
         raise AssertionError("the server did not start; its log is above")
 
 
-def token_of(dsn: str, tenant: str = "default") -> str:
+def token_of(dsn: str, tenant: str = "default", *scopes: str) -> str:
     """A token, made as the sign-in page says."""
-    create = ("token", "create", "--name", "ana", "--tenant", tenant, "--dsn", dsn)
+    create = ["token", "create", "--name", "ana", "--tenant", tenant, "--dsn", dsn]
+    create += [word for scope in scopes for word in ("--scope", scope)]
     with closing(forked(_type, *create)) as making:
         token = making.stdout.read().strip()
     assert token, "no token was made; the log is above"

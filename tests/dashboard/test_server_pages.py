@@ -24,6 +24,25 @@ def test_without_tokens_another_tenant_is_shown_and_left(page: Page, demo_dsn: s
     expect(page.get_by_text("tenant visitors")).to_have_count(0)
 
 
+def test_a_token_that_only_reads_is_told_so_before_it_is_refused(page: Page, demo_dsn: str) -> None:
+    page.goto("/memory")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    said = page.get_by_text("This token may not change anything")
+    expect(said).to_have_count(0)
+    sent(page, "POST", "/api/session", token=token_of(demo_dsn, "default", "read"))
+    page.reload()
+    expect(said).to_be_visible()
+    page.goto("/tokens")
+    expect(page.get_by_text("Your token does not allow this page")).to_be_visible()
+    expect(page.get_by_text("needs the scope 'admin'")).to_be_visible()
+    expect(page.get_by_text("Something went wrong")).to_have_count(0)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page).to_have_url(re.compile("/sign-in"))
+    page.goto("/memory")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(said).to_have_count(0)
+
+
 def test_a_job_is_tried_and_then_run(page: Page) -> None:
     page.goto("/jobs")
     plan = page.get_by_role("region", name="Schedule")

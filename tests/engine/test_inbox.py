@@ -77,6 +77,24 @@ async def test_what_is_served_more_is_worth_more(
     assert [one.id for one in found.items] == ids[::-1]
 
 
+async def test_what_is_over_takes_nobody_elses_place(
+    memory: Memory, principal: Principal, admin: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_butler.engine.browse.inbox.WEIGHED", 2)
+    over = [await _fact(memory, principal, f"trip{n}", f"Flies to city {n}", 9) for n in range(5)]
+    holds = [await _fact(memory, principal, name, f"The {name} is due") for name in ("oil", "tax")]
+    await admin.execute("UPDATE facts SET confidence = 0.15, metadata = $1", {"status": "fading"})
+    await admin.execute(
+        "UPDATE facts SET valid_from = $2::timestamptz - interval '1 day', valid_until = $2"
+        " WHERE id = ANY($1)",
+        over,
+        memory.clock(),
+    )
+    found = await inbox(memory, principal, 50)
+    assert {one.id for one in found.items} == set(holds)
+    assert found.waiting == {"fading": 2}
+
+
 async def test_a_dead_letter_waits(memory: Memory, principal: Principal) -> None:
     await bury(memory)
     found = await inbox(memory, principal, 50)

@@ -12,6 +12,7 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.integrations import jsonc
 from memory_butler.integrations.clients import (
     CLIENTS,
+    HOOK,
     HOOK_TIMEOUTS,
     Client,
     Server,
@@ -92,29 +93,6 @@ def test_disconnecting_gives_back_every_byte(
     assert kept.plan_undo(client) == []
 
 
-@pytest.mark.parametrize("name", HOOK_TIMEOUTS)
-def test_hooks_of_another_installation_are_replaced_and_given_back(
-    kept: Connections, home: Path, tmp_path: Path, name: str
-) -> None:
-    """As where the data folder was deleted, and with it the record: each hook would run twice."""
-    client = client_named(name)
-    files(client, home, "\n")
-    changed = connect(kept, client, home)
-    mixed = {"hooks": [{"command": "python memory_hook.py"}, {"command": "mine"}]}
-    settings = changed[-1]
-    settings.write_text(jsonc.with_element(settings.read_text(), ("hooks", "SessionEnd"), mixed))
-    first = {path: path.read_bytes() for path in changed}
-    other = Connections(tmp_path / "other")
-    connect(other, client, home, server_for(client, "http://other:1"))
-    hooks = read(settings)["hooks"]
-    assert "8150" not in json.dumps(hooks)
-    told = {event: len(groups) for event, groups in hooks.items() if event != "Stop"}
-    assert told == {**dict.fromkeys(HOOK_TIMEOUTS[name], 1), "SessionEnd": 2}
-    assert mixed in hooks["SessionEnd"]
-    disconnect(other, client)
-    assert {path: path.read_bytes() for path in changed} == first
-
-
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 @pytest.mark.parametrize("before", [None, "\n"], ids=["new", "there"])
 def test_what_others_changed_meanwhile_stays(
@@ -140,6 +118,32 @@ def test_what_others_changed_meanwhile_stays(
 
 def read_text(text: str, suffix: str) -> Any:
     return tomllib.loads(text) if suffix == ".toml" else jsonc.load(text)
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini"])
+def test_hooks_of_another_installation_are_replaced(
+    kept: Connections, home: Path, name: str, tmp_path: Path
+) -> None:
+    """As where the data folder, with the record of what was connected, is gone."""
+    client = client_named(name)
+    connect(Connections(tmp_path / "deleted" / "connections"), client, home)
+    hooks = next(
+        path for path in home.rglob("*.json") if "memory_hook.py SessionStart" in path.read_text()
+    )
+    # With a hook of the user's own in its group, one of ours stays.
+    mine = {"hooks": [{"command": f"python {HOOK.name}"}, {"command": "mine"}]}
+    text = hooks.read_text().replace(str(HOOK), f"/gone/{HOOK.name}")
+    hooks.write_text(jsonc.with_element(text, ("hooks", "SessionStart"), mine))
+    connect(kept, client, home)
+    found = read(hooks)["hooks"]
+    assert [len(found[event]) for event in HOOK_TIMEOUTS[name]] == [2, 1, 1, 1][: len(found)]
+    assert "/gone" not in hooks.read_text()
+    assert mine in found["SessionStart"]
+    connect(Connections(tmp_path / "third"), client, home)
+    assert read(hooks)["hooks"] == found
+    disconnect(kept, client)
+    assert read(hooks)["hooks"]["SessionStart"] == [mine]
+    assert hooks.read_text().count(HOOK.name) == 1
 
 
 def test_what_each_client_is_told(kept: Connections, home: Path) -> None:

@@ -1,10 +1,10 @@
 import { useQueryErrorResetBoundary } from "@tanstack/react-query";
-import type { ErrorComponentProps } from "@tanstack/react-router";
-import { Bug } from "lucide-react";
+import { Link, useLocation, type ErrorComponentProps } from "@tanstack/react-router";
+import { Bug, Lock } from "lucide-react";
 import { useEffect } from "react";
 import { ApiError } from "@/api/problem";
 import { NotFound } from "@/shell/NotFound";
-import { Button } from "@/ui/Button";
+import { Button, buttonClass } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { Page } from "@/ui/Page";
 
@@ -12,6 +12,8 @@ import { Page } from "@/ui/Page";
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   useNewAttempt();
   if (error instanceof ApiError && error.status === 404) return <NotFound said={error.message} />;
+  if (error instanceof ApiError && error.code === "permission_denied")
+    return <NotAllowed said={error.message} />;
   const isApi = error instanceof ApiError;
   return (
     <Page title="Something went wrong">
@@ -33,6 +35,25 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
             Nothing was lost: this is the page&rsquo;s fault, not the memory&rsquo;s.
           </p>
         )}
+      </EmptyState>
+    </Page>
+  );
+}
+
+function NotAllowed({ said }: { said: string }) {
+  const { href } = useLocation();
+  return (
+    <Page title="Not allowed">
+      <EmptyState
+        icon={Lock}
+        title="Your token does not allow this page"
+        action={
+          <Link to="/sign-in" search={{ back: href }} className={buttonClass("primary")}>
+            Sign in with another
+          </Link>
+        }
+      >
+        <p className="break-words">{said}</p>
       </EmptyState>
     </Page>
   );

@@ -12,7 +12,7 @@ import { hasUnsaved } from "@/shell/change";
 import { Drawers } from "@/shell/Drawers";
 import { OPEN_PALETTE, openPalette } from "@/shell/palette";
 import { usePastDays } from "@/shell/past";
-import { session } from "@/shell/session";
+import { isReadOnly, session } from "@/shell/session";
 import { Sidebar } from "@/shell/Sidebar";
 import { useShortcuts } from "@/shell/useShortcuts";
 import { IconButton } from "@/ui/Button";
@@ -23,6 +23,7 @@ const PastBanner = lazy(arriving(() => import("@/shell/PastBanner")));
 const Palette = lazy(arriving(() => import("@/shell/Palette")));
 const PhoneMenu = lazy(arriving(() => import("@/shell/PhoneMenu")));
 const ShortcutsHelp = lazy(arriving(() => import("@/shell/ShortcutsHelp")));
+const ReadOnlyBanner = lazy(arriving(() => import("@/shell/ReadOnlyBanner")));
 const Tour = lazy(arriving(() => import("@/shell/Tour")));
 const UnmaskDialog = lazy(arriving(() => import("@/memory/UnmaskDialog")));
 const Toasts = lazy(arriving(() => import("@/ui/Toasts")));
@@ -76,6 +77,7 @@ export function Shell() {
             </IconButton>
           </header>
           <AwayBanner />
+          <Suspense>{me && isReadOnly(me) && <ReadOnlyBanner />}</Suspense>
           <Suspense>{me?.demo && <Tour />}</Suspense>
           <main id="main" ref={main} tabIndex={-1} className="outline-none">
             <Outlet />

@@ -3,7 +3,7 @@ import { Link, useLocation } from "@tanstack/react-router";
 import { ArrowLeftRight, LogOut } from "lucide-react";
 import { answer, api } from "@/api/client";
 import { tellOtherTabs } from "@/api/tenant";
-import { session } from "@/shell/session";
+import { isReadOnly, session } from "@/shell/session";
 import { IconButton, iconButtonClass } from "@/ui/Button";
 
 // What a server without tokens shows to whoever asks.
@@ -20,7 +20,7 @@ export function SignedIn() {
     // A full load: nothing that was read stays in this browser's memory.
     window.location.assign("/sign-in");
   };
-  const byToken = me.token_required || me.tenant !== DEFAULT_TENANT;
+  const byToken = me.token_required || me.tenant !== DEFAULT_TENANT || isReadOnly(me);
   return (
     <>
       <span

@@ -92,6 +92,8 @@ class Connections:
             if former is not None and change.before is not None:
                 unchanged = change.before == former.after
                 before = former.before if unchanged else _cleaned(former, change.before)
+            if before is not None:
+                before = _without_former_hooks(change.edits, before)
             kept[change.path] = Change(change.path, before, change.after, change.edits)
             if change.before is not None:
                 backups.append(self._back_up(client, change))
@@ -158,6 +160,7 @@ def _edit(kept: dict[str, Any]) -> Member | Element:
 def _edited(file: FileEdit, text: str) -> str:
     """The text with what belongs into it; checked by reading it again."""
     try:
+        text = _without_former_hooks(file.edits, text)
         for edit in file.edits:
             if file.path.suffix == ".toml":
                 toml_table.load(text)
@@ -166,8 +169,6 @@ def _edited(file: FileEdit, text: str) -> str:
                 jsonc.load(text)
                 text = jsonc.with_member(text, edit.path, edit.value)
             else:
-                for other in _hooks_of_ours(text, edit):
-                    text = jsonc.without_element(text, edit.path, other)
                 text = jsonc.with_element(text, edit.path, edit.value)
                 jsonc.load(text)
     except InvalidInput as error:
@@ -175,19 +176,23 @@ def _edited(file: FileEdit, text: str) -> str:
     return text
 
 
-def _hooks_of_ours(text: str, edit: Element) -> list[Any]:
-    """The groups of hooks of another installation, or of one whose record is lost.
+def _without_former_hooks(edits: tuple[Member | Element, ...], text: str) -> str:
+    """The text without our hooks that another installation, or one whose folder is gone, has left.
 
-    Beside the new ones each would run twice. A group with a hook of the user's own stays.
+    A program has one memory: with both, each session would be told and stored twice. A group with a
+    hook of the user's own stays.
     """
-    groups = _at(text, edit.path) if text.strip() else None
-    return [
-        group
-        for group in (groups if isinstance(groups, list) else [])
-        if isinstance(group, dict)
-        and (hooks := group.get("hooks"))
-        and all(HOOK.name in json.dumps(hook) for hook in hooks)
-    ]
+    for edit in edits:
+        if isinstance(edit, Element) and isinstance(there := _at(text, edit.path), list):
+            for group in there:
+                if _is_our_hook(group):
+                    text = jsonc.without_element(text, edit.path, group)
+    return text
+
+
+def _is_our_hook(group: Any) -> bool:
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    return isinstance(hooks, list) and all(HOOK.name in json.dumps(hook) for hook in hooks)
 
 
 def _cleaned(kept: Change, text: str) -> str:

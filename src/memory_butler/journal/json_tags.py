@@ -47,7 +47,7 @@ _TEXT_KEYS: Final = ("text", "content", "value", "key", "topic", "question")
 _ATTRIBUTES: Final = ("due", "subject")
 _DECODER: Final = json.JSONDecoder()
 # A string is one of these as a whole; a quote by itself begins one without an end.
-_STRUCTURE: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],"]', re.DOTALL)
+_STRUCTURE: Final = re.compile(r'"(?>(?:[^"\\]|\\.)*)"|[{}\[\],"]', re.DOTALL)
 # What ends a text within a string: half an escape, or half of an attribute, which says nothing yet.
 _HALF_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _HALF_ATTRIBUTE: Final = re.compile(rf'"(?:{"|".join(_ATTRIBUTES)})"\s*:\s*"[^"]*\Z')

@@ -49,10 +49,10 @@ MAX_DEPTH: Final = 32
 MAX_CHANGES: Final = 200
 
 _NAMES = {name: name for name in (*DISPLAY_TAGS, *MEMORY_TYPES)}
-# Possessive quantifiers: hostile text must not make the reader backtrack.
+# Possessive quantifiers and atomic groups: hostile text must not make the reader backtrack.
 _ATTRIBUTE = r"""[\w-]++\s*+=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>]++)"""
 TAG = re.compile(
-    rf"<(?P<close>/?)(?P<name>{'|'.join(_NAMES)})(?P<attributes>(?:\s++{_ATTRIBUTE})*+)\s*+>",
+    rf"<(?P<close>/?)(?P<name>{'|'.join(_NAMES)})(?P<attributes>(?>(?:\s++{_ATTRIBUTE})*))\s*+>",
     re.IGNORECASE,
 )
 _ATTRIBUTES = re.compile(r"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|(\S++))""")
@@ -63,7 +63,7 @@ SENTENCE_END: Final = r"[.!?…][ \t]{1,8}"
 _AFTER_SENTENCE = re.compile(rf"{SENTENCE_END}\Z")
 _COMMAND = re.compile(
     r"(?<![\w</])(?P<type>plan|pin|secret)>[ \t]*(?P<verb>[a-z]+)(?=[\s:*`]|$)"
-    rf"[*`]*[ \t]*:?(?P<text>(?:(?!{SENTENCE_END}(?:plan|pin|secret)>)[^\n])*+)"
+    rf"[*`]*[ \t]*:?(?P<text>(?>(?:(?!{SENTENCE_END}(?:plan|pin|secret)>)[^\n])*))"
     rf"(?:[.!?…](?=[ \t]))?",
     re.IGNORECASE,
 )

@@ -21,6 +21,8 @@ from memory_butler.store.rows import Row
 
 # Of each kind, so many are weighed: a person decides the worthiest and comes back.
 WEIGHED: Final = 200
+# What is over is passed over on the way to them, in so many parts of a list.
+_PARTS: Final = 20
 CALIBRATED_DAYS: Final = 365
 
 
@@ -58,21 +60,20 @@ async def inbox(memory: Memory, principal: Principal, limit: int) -> Inbox:
 
     Of an appointment that is over, nobody has to say whether it holds (C-523).
     """
-    part = Part(WEIGHED, order="importance")
     faded = FactFilter(validities=("active",), fading=True)
     in_doubt = FactFilter(validities=("waiting",))
     _, pairs = await list_conflicts(memory, principal, WEIGHED, 0)
-    fading = await list_memories(memory, principal, faded, part)
-    waiting = await list_memories(memory, principal, in_doubt, part)
+    now = memory.clock()
+    fading = await _not_over(memory, principal, faded, now)
+    waiting = await _not_over(memory, principal, in_doubt, now)
     dead = await dead_letters(memory, principal, WEIGHED)
     calibration = await calibrated(memory, principal, CALIBRATED_DAYS, memory_type="fact")
     paired = {id for one in pairs for id in (one.earlier["id"], one.later["id"])}
     bins = calibration.calibration.bins
-    now = memory.clock()
     items = [
         *(_pair(one) for one in pairs),
-        *_single("waiting", waiting.rows, bins, paired, now),
-        *_single("fading", fading.rows, bins, paired, now),
+        *_single("waiting", waiting, bins, paired),
+        *_single("fading", fading, bins, paired),
         *(Item("dead_letter", worth(EVEN, row["importance"], 0), episode=row) for row in dead),
     ]
     counts: dict[Kind, int] = {}
@@ -80,6 +81,20 @@ async def inbox(memory: Memory, principal: Principal, limit: int) -> Inbox:
         counts[one.kind] = counts.get(one.kind, 0) + 1
     items.sort(key=lambda one: (-one.worth, one.id))
     return Inbox(counts, items[:limit])
+
+
+async def _not_over(
+    memory: Memory, principal: Principal, wanted: FactFilter, now: datetime
+) -> list[Row]:
+    """The most important of the facts that are not over by their own end."""
+    found: list[Row] = []
+    for number in range(_PARTS):
+        part = Part(WEIGHED, number * WEIGHED, order="importance")
+        rows = (await list_memories(memory, principal, wanted, part)).rows
+        found += (row for row in rows if not has_ended(row["valid_until"], now))
+        if len(found) >= WEIGHED or len(rows) < WEIGHED:
+            break
+    return found[:WEIGHED]
 
 
 def _pair(one: OpenConflict) -> Item:
@@ -94,9 +109,9 @@ def _pair(one: OpenConflict) -> Item:
 
 
 def _single(
-    kind: Kind, rows: Iterable[Row], bins: Sequence[Bin], paired: set[UUID], now: datetime
+    kind: Kind, rows: Iterable[Row], bins: Sequence[Bin], paired: set[UUID]
 ) -> Iterable[Item]:
     for row in rows:
-        if row["id"] not in paired and not has_ended(row["valid_until"], now):
+        if row["id"] not in paired:
             holds = chance(row["effective_confidence"], bins)
             yield Item(kind, worth(holds, row["importance"], row["reference_count"]), fact=row)

@@ -348,7 +348,7 @@ class _Thinking:
         """An answer that met its bound: nobody counted it, and it was paid for."""
         text = error.text or ""
         out = estimate_tokens(text) if text else self.limits.output
-        return Completion(text, question.tokens, out, None, self.model.name, True)
+        return Completion(text, question.tokens, out, None, self.model.name)
 
     def _stop(self, problem: "_Problem") -> str:
         if self.taken == self.start:

@@ -46,13 +46,10 @@ def reporting(*, debug: bool) -> Iterator[None]:
             raise SystemExit(CLOSED_PIPE) from None
         if debug:
             traceback.print_exc()
-        if isinstance(error, OSError):
-            full, shut = error.errno in DISK_ERRORS, error.errno in OUT_OF_REACH
-            if full or (shut and error.filename):
-                where = f"{error.filename}: " if error.filename else ""
-                complain(f"error: {where}{error.strerror}")
-                code = BY_CODE["unavailable" if full else "configuration"].exit_code
-                raise SystemExit(code) from None
+        if (no_bug := _of_the_machine(error)) is not None:
+            said, code = no_bug
+            complain(f"error: {said}")
+            raise SystemExit(code) from None
         told = "" if debug else " with what the same command says with --debug"
         complain(
             f"bug: {type(error).__name__} in memory-butler {__version__}; please report it{told}"
@@ -62,6 +59,21 @@ def reporting(*, debug: bool) -> Iterator[None]:
         return
     sys.stdout.flush()
     raise SystemExit(code)
+
+
+def _of_the_machine(error: Exception) -> tuple[str, int] | None:
+    """What to say, and the exit code, where the disk, its rights or the locale are in the way."""
+    if isinstance(error, OSError):
+        full, shut = error.errno in DISK_ERRORS, error.errno in OUT_OF_REACH
+        if full or (shut and error.filename):
+            where = f"{error.filename}: " if error.filename else ""
+            code = BY_CODE["unavailable" if full else "configuration"].exit_code
+            return f"{where}{error.strerror}", code
+    encoding = sys.getfilesystemencoding()
+    if isinstance(error, UnicodeEncodeError) and encoding != "utf-8":
+        said = f"this locale ({encoding}) lacks a character of a path or a text: set PYTHONUTF8=1"
+        return said, BY_CODE["configuration"].exit_code
+    return None
 
 
 @contextmanager
