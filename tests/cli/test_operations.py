@@ -226,13 +226,17 @@ def test_reading_a_tenant_that_nobody_began_says_so(
     begun = f"{tenant}-begun"
     for writing in (("store-episode", "Tea"), ("store-fact", "user", "tea", "Oolong")):
         said = installation.inside(*writing, "--tenant", begun)
-        told = f"This began the tenant {begun}. Others with memories: "
+        told = f"This begins the tenant {begun}. Others with memories: "
         assert said.err.startswith(told) == (writing[0] == "store-episode")
     assert installation.inside(*words, "--tenant", begun).err == ""
     invited = f"{tenant}-invited"
     said = installation.inside("token", "create", "--name", "laptop", "--tenant", invited)
-    assert said.err.startswith(f"This began the tenant {invited}. Others with memories: ")
+    assert said.err.startswith(f"This begins the tenant {invited}. Others with memories: ")
     assert installation.inside(*words, "--tenant", invited).err == ""
+    line = '{"kind": "rule", "content": "Serve it hot"}'
+    moved = f"{tenant}-imported"
+    said = installation.inside("import", "-", "--tenant", moved, stdin=line)
+    assert said.err.startswith(f"This begins the tenant {moved}. Others with memories: ")
 
 
 def test_whose_memories_there_are_is_told_where_a_tenant_is_mistyped(

@@ -20,7 +20,13 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.trust import TrustName
 from memory_butler.surfaces.cli.counting import all_counted, counted
 from memory_butler.surfaces.cli.examples import epilog
-from memory_butler.surfaces.cli.place import AsJson, Place, complete
+from memory_butler.surfaces.cli.place import (
+    AsJson,
+    Place,
+    complete,
+    is_unknown_tenant,
+    tell_new_tenant,
+)
 from memory_butler.surfaces.cli.problems import GOES_ON, complain
 from memory_butler.surfaces.cli.progress import progress
 from memory_butler.surfaces.errors import BY_CODE
@@ -233,6 +239,8 @@ async def _restore(
     from memory_butler.engine.opening import open_memory
 
     async with open_memory(place.settings(), with_model=False) as memory:
+        if await is_unknown_tenant(memory, place):
+            await tell_new_tenant(memory, place)
         with progress("Restoring", "line") as told:
             report = await restore_all(
                 memory,
@@ -324,6 +332,8 @@ async def _import(
     from memory_butler.engine.reembed import embedding_imported
 
     async with open_memory(place.settings(), with_model=False) as memory:
+        if await is_unknown_tenant(memory, place):
+            await tell_new_tenant(memory, place)
         # Storing keeps the database busy, and embedding the processor: one need not wait for the
         # other to end.
         meanwhile = (

@@ -191,10 +191,10 @@ async def tell_unknown_tenant(memory: "Memory", place: Place) -> None:
 
 
 async def tell_new_tenant(memory: "Memory", place: Place) -> None:
-    """Say on standard error that this began a tenant, where there are others."""
+    """Say on standard error that this begins a tenant, where there are others."""
     if others := await _others(memory, place):
         complain(
-            f"This began the tenant {place.tenant}. Others with memories: {', '.join(others)}."
+            f"This begins the tenant {place.tenant}. Others with memories: {', '.join(others)}."
         )
 
 

@@ -34,8 +34,8 @@ whatever else there is to say goes to standard error. A group alone lists: `fact
 
 _SHARED_INTRO = """\
 These options belong to every command but `version`, `verify` and `demo`; `--tenant` to those that
-are about one tenant. The first memory or token begins a tenant, and the command says so where there
-are others.
+are about one tenant. The first memory, import or token begins a tenant, and the command says so
+where there are others.
 """
 
 _CODES_INTRO = """\
