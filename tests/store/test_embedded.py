@@ -672,7 +672,7 @@ def test_root_only_parent_puts_the_cluster_elsewhere(
         assert query(lease, "SELECT 1") == 1
         place = place_of(tmp_path / "data")
         assert place.parent == cluster_root / "default"
-        assert place.stat().st_uid == 65534
+        assert place.stat().st_uid != 0  # `memory-butler` where there is one, else `nobody`
         assert place.stat().st_mode & 0o777 == 0o700
     # Once decided, it stays.
     monkeypatch.setenv(embedded_cluster.CLUSTER_ROOT_VARIABLE, str(cluster_root / "other"))
