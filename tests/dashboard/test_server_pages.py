@@ -61,7 +61,11 @@ def test_a_job_is_tried_and_then_run(page: Page) -> None:
     expect(runs.filter(has_text="succeeded").first).to_contain_text(
         "by an agent, with its own model"
     )
-    expect(runs.filter(has_text="the answer is not JSON").first).to_contain_text("retrying")
+    retrying = runs.filter(has_text="the answer is not JSON").first
+    expect(retrying).to_contain_text("retrying")
+    # Why it failed is seen without a click.
+    expect(retrying.get_by_text("the answer is not JSON")).to_be_visible()
+    expect(retrying).not_to_contain_text("Nothing was to be done")
 
 
 def test_a_token_is_made_shown_once_and_revoked(page: Page) -> None:

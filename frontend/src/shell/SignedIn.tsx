@@ -23,11 +23,13 @@ export function SignedIn() {
   const byToken = me.token_required || me.tenant !== DEFAULT_TENANT || isReadOnly(me);
   return (
     <>
+      {/* In two lines: beside all the buttons a line has no room for a name. */}
       <span
-        className="ml-1 min-w-0 flex-1 truncate text-sm text-ink-3"
-        title={me.actor ?? undefined}
+        className="ml-1 min-w-0 flex-1 text-sm leading-tight text-ink-3"
+        title={`${me.tenant}, as ${me.actor}`}
       >
-        tenant {me.tenant}
+        <span className="block">tenant </span>
+        <span className="block truncate">{me.tenant}</span>
       </span>
 
       <Link
