@@ -24,6 +24,16 @@ def test_without_tokens_another_tenant_is_shown_and_left(page: Page, demo_dsn: s
     expect(page.get_by_text("tenant visitors")).to_have_count(0)
 
 
+def test_who_needs_a_token_connects_an_agent_with_one(page: Page, demo_dsn: str) -> None:
+    page.goto("/memory")
+    sent(page, "POST", "/api/session", token=token_of(demo_dsn, "newcomers"))
+    page.reload()
+    steps = page.get_by_role("region", name="First steps")
+    command = f"connect claude-code --url {page.evaluate('location.origin')}"
+    expect(steps).to_contain_text(f"{command} --token-env MEMORY_TOKEN")
+    expect(steps).to_contain_text("MEMORY_TOKEN holds the agent's token")
+
+
 def test_a_token_that_only_reads_is_told_so_before_it_is_refused(page: Page, demo_dsn: str) -> None:
     page.goto("/memory")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
