@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_butler.files import replaced, rewrite
+from memory_butler.files import give_to_owner, replaced, rewrite
 
 
 def test_a_file_is_replaced_when_the_block_ends_for_its_owner_alone(tmp_path: Path) -> None:
@@ -72,3 +72,24 @@ def test_a_file_is_on_disk_before_it_has_its_name(tmp_path: Path, to_disk: list[
     to_disk.clear()
     rewrite(tmp_path / "settings", b"new")
     assert to_disk == ["synced", "named"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes files for others")
+def test_what_root_makes_in_a_users_data_directory_is_given_to_him(tmp_path: Path) -> None:
+    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    elsewhere.touch()
+    made = [data / "journal" / "ana" / "luna.sqlite", data / "keys" / "keyring.json", data / "id"]
+    kept = [data / "postgres" / "server", data / "other" / "origin"]
+    for one in (*made, *kept):
+        one.parent.mkdir(parents=True, exist_ok=True)
+        one.touch()
+    (data / "audit").symlink_to(tmp_path)
+    os.link(elsewhere, data / "journal" / "second name")
+    give_to_owner(data)  # root's own
+    assert made[0].stat().st_uid == 0
+    os.chown(data, 65534, 65534)
+    give_to_owner(data)
+    for one in made:
+        assert one.stat().st_uid == one.parent.stat().st_uid == 65534
+    for one in (*kept, elsewhere):
+        assert one.stat().st_uid == 0

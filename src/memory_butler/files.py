@@ -4,6 +4,7 @@ import fcntl
 import io
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +13,8 @@ from typing import Any, BinaryIO, Final
 
 # Removed when it is left over, so no name that anybody would give a folder.
 _BESIDE: Final = ".memory-butler-unfinished-"
+# The folders of a data directory that commands write into, besides the database.
+_MADE_BY_COMMANDS: Final = ("audit", "connections", "erasures", "journal", "keys")
 
 
 @contextmanager
@@ -135,3 +138,22 @@ def keep_names(folder: Path) -> None:
 def read_only(path: Path) -> str:
     """The URI by which SQLite opens a file for reading only, whatever characters its path has."""
     return f"{path.absolute().as_uri()}?mode=ro"
+
+
+def give_to_owner(data_dir: Path) -> None:
+    """Give what root has made in a user's data directory to that user, who could not read it.
+
+    Not the database, which has its own user. No link is followed, and a file with a second name
+    stays as it is: it may be one from elsewhere, put there to be given away.
+    """
+    owner = data_dir.stat()
+    if os.geteuid() != 0 or owner.st_uid == 0:
+        return
+    for top, subfolders, files, descriptor in os.fwalk(data_dir):
+        if Path(top) == data_dir:
+            subfolders[:] = [name for name in subfolders if name in _MADE_BY_COMMANDS]
+        for name in (*subfolders, *files):
+            info = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            shared = info.st_nlink > 1 and not stat.S_ISDIR(info.st_mode)
+            if info.st_uid == 0 and not shared:
+                os.chown(name, owner.st_uid, owner.st_gid, dir_fd=descriptor, follow_symlinks=False)

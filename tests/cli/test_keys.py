@@ -1,6 +1,8 @@
 """`memory-butler keys`, and exports that are encrypted, as a person types them."""
 
+import errno
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -50,6 +52,29 @@ def test_keys_are_set_up_once_and_loudly(bare: Installation) -> None:
     status = bare.inside("keys", "status")
     assert secret not in status.out
     assert "has changed since it was exported" in status.err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root works in the folders of others")
+def test_keys_that_root_sets_up_are_those_of_the_data_directorys_user(bare: Installation) -> None:
+    bare.data_dir.mkdir()
+    os.chown(bare.data_dir, 65534, 65534)
+    bare.inside("keys", "init")
+    assert {path.stat().st_uid for path in bare.data_dir.rglob("*")} == {65534}
+
+
+def test_a_backup_names_the_file_that_is_in_its_way(
+    bare: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not the folder of the backup, which is as it should be."""
+    keys = bare.data_dir / "keys" / "keyring.json"
+
+    async def refused(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(keys))
+
+    monkeypatch.setattr("memory_butler.backup.making.back_up", refused)
+    (backups := tmp_path / "backups").mkdir()
+    said = bare.inside("backup", str(backups), code=8).err
+    assert said == f"error: {keys}: Permission denied\n"
 
 
 def test_a_master_key_of_the_environment(tmp_path: Path) -> None:

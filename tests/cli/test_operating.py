@@ -247,6 +247,22 @@ def test_nothing_is_made_by_looking(installation: Installation, tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_doctor_says_what_to_set_for_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    # No program that is one.
+    here = Installation(tmp_path, extra={"PATH": ""})
+    (advice,) = [
+        one["advice"]
+        for one in here.inside("doctor", "--json").json["findings"]
+        if one["name"] == "consolidation"
+    ]
+    assert "set ANTHROPIC_API_KEY or OPENAI_API_KEY" in advice
+    assert "MEMORY_BUTLER_MEMORY__CONSOLIDATION__MODEL=ollama:MODEL" in advice
+
+
 def test_the_doctor_looks_at_the_database_that_is_configured(empty_folder: Path) -> None:
     (folder := empty_folder / "named").mkdir()
     folder.chmod(0o755)

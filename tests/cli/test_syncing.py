@@ -215,7 +215,7 @@ def test_a_conflict_is_shown_until_the_person_settles_it(mirror: Mirror) -> None
 
 def test_the_plan_of_a_first_pass_makes_nothing(mirror: Mirror, tmp_path: Path) -> None:
     planned = mirror.run("sync", str(tmp_path / "new"), "--dry-run")
-    assert planned == "Ana.md: note added\n"
+    assert planned == "Ana.md: note added\nDry run: nothing was written.\n"
     assert not (tmp_path / "new").exists()
 
 

@@ -24,6 +24,16 @@ def test_without_tokens_another_tenant_is_shown_and_left(page: Page, demo_dsn: s
     expect(page.get_by_text("tenant visitors")).to_have_count(0)
 
 
+def test_who_needs_a_token_connects_an_agent_with_one(page: Page, demo_dsn: str) -> None:
+    page.goto("/memory")
+    sent(page, "POST", "/api/session", token=token_of(demo_dsn, "newcomers"))
+    page.reload()
+    steps = page.get_by_role("region", name="First steps")
+    command = f"connect claude-code --url {page.evaluate('location.origin')}"
+    expect(steps).to_contain_text(f"{command} --token-env MEMORY_TOKEN")
+    expect(steps).to_contain_text("MEMORY_TOKEN holds the agent's token")
+
+
 def test_a_token_that_only_reads_is_told_so_before_it_is_refused(page: Page, demo_dsn: str) -> None:
     page.goto("/memory")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -61,7 +71,11 @@ def test_a_job_is_tried_and_then_run(page: Page) -> None:
     expect(runs.filter(has_text="succeeded").first).to_contain_text(
         "by an agent, with its own model"
     )
-    expect(runs.filter(has_text="the answer is not JSON").first).to_contain_text("retrying")
+    retrying = runs.filter(has_text="the answer is not JSON").first
+    expect(retrying).to_contain_text("retrying")
+    # Why it failed is seen without a click.
+    expect(retrying.get_by_text("the answer is not JSON")).to_be_visible()
+    expect(retrying).not_to_contain_text("Nothing was to be done")
 
 
 def test_a_token_is_made_shown_once_and_revoked(page: Page) -> None:

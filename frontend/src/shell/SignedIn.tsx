@@ -3,11 +3,8 @@ import { Link, useLocation } from "@tanstack/react-router";
 import { ArrowLeftRight, LogOut } from "lucide-react";
 import { answer, api } from "@/api/client";
 import { tellOtherTabs } from "@/api/tenant";
-import { isReadOnly, session } from "@/shell/session";
+import { isByToken, session } from "@/shell/session";
 import { IconButton, iconButtonClass } from "@/ui/Button";
-
-// What a server without tokens shows to whoever asks.
-const DEFAULT_TENANT = "default";
 
 /** Whose memory one sees, the way to another's, and the way out. */
 export function SignedIn() {
@@ -20,14 +17,15 @@ export function SignedIn() {
     // A full load: nothing that was read stays in this browser's memory.
     window.location.assign("/sign-in");
   };
-  const byToken = me.token_required || me.tenant !== DEFAULT_TENANT || isReadOnly(me);
   return (
     <>
+      {/* In two lines: beside all the buttons a line has no room for a name. */}
       <span
-        className="ml-1 min-w-0 flex-1 truncate text-sm text-ink-3"
-        title={me.actor ?? undefined}
+        className="ml-1 min-w-0 flex-1 text-sm leading-tight text-ink-3"
+        title={`${me.tenant}, as ${me.actor}`}
       >
-        tenant {me.tenant}
+        <span className="block">tenant </span>
+        <span className="block truncate">{me.tenant}</span>
       </span>
 
       <Link
@@ -40,7 +38,7 @@ export function SignedIn() {
         <ArrowLeftRight />
       </Link>
 
-      {byToken && (
+      {isByToken(me) && (
         <IconButton label="Sign out" title="Sign out" onClick={() => void leave()}>
           <LogOut />
         </IconButton>

@@ -58,6 +58,10 @@ _AHEAD: Final = timedelta(days=1)
 _PORT_SECONDS: Final = 2.0
 # As the metrics count them: a look is not to take minutes.
 _MAX_TENANTS: Final = 500
+_NO_MODEL: Final = (
+    "set ANTHROPIC_API_KEY or OPENAI_API_KEY; or, for a local model, "
+    "MEMORY_BUTLER_MEMORY__CONSOLIDATION__MODEL=ollama:MODEL"
+)
 _UNUSUAL: Final = "report this, with what the same command says with --debug"
 
 
@@ -393,8 +397,7 @@ async def _language_model(settings: Settings) -> list[Finding]:
     if model is not None:
         return [Finding("consolidation", "ok", f"by {model.name}")]
     said = "no language model: episodes are counted, and expire unread"
-    advice = others or "set modules.memory.consolidation.model, or give an API key"
-    return [Finding("consolidation", "warning", said, advice)]
+    return [Finding("consolidation", "warning", said, others or _NO_MODEL)]
 
 
 async def _keys(settings: Settings) -> list[Finding]:

@@ -35,6 +35,7 @@ export function Consolidations({ runs }: { runs: readonly Consolidation[] }) {
 
 function Line({ run }: { run: Consolidation }) {
   const tokens = run.tokens_in + run.tokens_out;
+  const succeeded = run.status === "succeeded";
   return (
     <>
       <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
@@ -43,14 +44,16 @@ function Line({ run }: { run: Consolidation }) {
         <span className="text-sm text-ink-2">{plural(run.episodes, "episode")}</span>
         <span className="ml-auto flex items-center gap-2 text-xs text-ink-3">
           <TimeAgo at={run.started_at} />
-          {run.status === "succeeded" && (
+          {succeeded && (
             <UndoButton step={{ run_id: run.id }} of={`consolidation of ${run.butler}`} />
           )}
         </span>
       </p>
-      <div className="mt-1 text-sm">
-        <Figures detail={run.counts} />
-      </div>
+      {(succeeded || Object.keys(run.counts).length > 0) && (
+        <div className="mt-1 text-sm">
+          <Figures detail={run.counts} />
+        </div>
+      )}
       <p className="mt-1 flex flex-wrap gap-x-3 text-xs text-ink-3">
         <Code>{run.model}</Code>
         <span>
@@ -60,7 +63,7 @@ function Line({ run }: { run: Consolidation }) {
         <span>{begunBy(run.trigger_source)}</span>
       </p>
       {run.errors.length > 0 && (
-        <details className="mt-2 text-sm">
+        <details className="mt-2 text-sm" open={!succeeded}>
           <summary className="text-bad-ink">{plural(run.errors.length, "remark")}</summary>
           <ul className="mt-1 list-disc space-y-1 pl-5 text-ink-2">
             {run.errors.map((error, index) => (

@@ -3,6 +3,7 @@ import { Circle, CircleCheck } from "lucide-react";
 import { answer, api } from "@/api/client";
 import { languageModel } from "@/memory/queries";
 import { stored, type Stats } from "@/pages/overview/queries";
+import { isByToken, session } from "@/shell/session";
 import { useStored } from "@/shell/stored";
 import { Button } from "@/ui/Button";
 import { Card } from "@/ui/Card";
@@ -34,15 +35,17 @@ export default function FirstSteps({ stats }: { stats: Stats }) {
   const { data: model } = useQuery(languageModel);
   const { data: seen } = useQuery(sessions);
   const { data: told } = useQuery(contexts);
+  const { data: me } = useQuery(session);
   const [hidden, hide] = useStored("first-steps-hidden", localStorage);
-  if (hidden || model === undefined || !seen || !told) return null;
+  if (hidden || model === undefined || !seen || !told || !me) return null;
   const elsewhere = location.origin === USUAL ? "" : ` --url ${location.origin}`;
+  const byToken = isByToken(me);
   const steps: StepProps[] = [
     {
       title: "Connect an agent",
       done: seen.total > 0,
-      say: "It shows what it changes, and asks. Others: codex, cursor, gemini, opencode, vscode, zed. The first session ticks this.",
-      command: `memory-butler connect claude-code${elsewhere}`,
+      say: `It shows what it changes, and asks.${byToken ? " The variable MEMORY_TOKEN holds the agent's token." : ""} Others: codex, cursor, gemini, opencode, vscode, zed. The first session ticks this.`,
+      command: `memory-butler connect claude-code${elsewhere}${byToken ? " --token-env MEMORY_TOKEN" : ""}`,
     },
     {
       title: "Store a first memory",

@@ -79,7 +79,8 @@ def backup(
     try:
         made = complete(making)
     except OSError as error:
-        if error.filename is None:
+        folder = (target if target.is_dir() else target.parent).absolute()
+        if error.filename is None or not Path(error.filename).absolute().is_relative_to(folder):
             raise
         raise unwritable(target, error) from None
     found = made.manifest

@@ -2,15 +2,17 @@
 
 import asyncio
 import inspect
+import os
 import signal
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 
-from memory_butler.domain.errors import ConfigurationError
+from memory_butler.domain.errors import ConfigurationError, MemoryButlerError
 from memory_butler.domain.principals import DEFAULT_TENANT, Principal, parse_tenant
 from memory_butler.surfaces.cli.problems import TERMINATED, complain, reporting
 
@@ -139,7 +141,7 @@ def located(
 
     def run(**given: Any) -> None:
         place = Place(**{name: given.pop(name) for name in options})
-        with reporting(debug=place.debug):
+        with reporting(debug=place.debug), _given_to_its_owner(place):
             command(place, **given)
 
     shared = [
@@ -157,6 +159,21 @@ def located(
     paragraphs = (inspect.getdoc(command) or "").split("\n\n")
     run.__doc__ = "\n\n".join(" ".join(one.split()) for one in paragraphs)
     return run
+
+
+@contextmanager
+def _given_to_its_owner(place: Place) -> Iterator[None]:
+    """Of root, as by `sudo`, in the data directory of a service's user: it must read it, too."""
+    try:
+        yield
+    finally:
+        if os.geteuid() == 0:
+            from memory_butler.config import load
+            from memory_butler.files import give_to_owner
+
+            with suppress(MemoryButlerError, OSError):
+                settings = load(place.config, data_dir=place.data_dir)
+                give_to_owner(settings.data_dir.expanduser().resolve())
 
 
 def with_memory(

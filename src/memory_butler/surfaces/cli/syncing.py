@@ -67,6 +67,8 @@ def sync(
 
     report = with_memory(place, use, create=not (dry_run or check))
     _show(report)
+    if dry_run and not report.in_step:
+        print("Dry run: nothing was written.")
     if check and not report.in_step:
         raise typer.Exit(1)
 
