@@ -153,7 +153,17 @@ def give_to_owner(data_dir: Path) -> None:
         if Path(top) == data_dir:
             subfolders[:] = [name for name in subfolders if name in _MADE_BY_COMMANDS]
         for name in (*subfolders, *files):
-            info = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-            shared = info.st_nlink > 1 and not stat.S_ISDIR(info.st_mode)
-            if info.st_uid == 0 and not shared:
-                os.chown(name, owner.st_uid, owner.st_gid, dir_fd=descriptor, follow_symlinks=False)
+            with suppress(OSError):
+                _give(name, descriptor, owner)
+
+
+def _give(name: str, folder: int, owner: os.stat_result) -> None:
+    """Give a file or folder of root's to the owner; what was looked at is what is given."""
+    opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    try:
+        info = os.fstat(opened)
+        plain = stat.S_ISDIR(info.st_mode) or (stat.S_ISREG(info.st_mode) and info.st_nlink == 1)
+        if plain and info.st_uid == 0:
+            os.fchown(opened, owner.st_uid, owner.st_gid)
+    finally:
+        os.close(opened)
