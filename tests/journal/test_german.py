@@ -235,6 +235,10 @@ def test_a_window_and_an_attribute_in_german(live: LiveJournal) -> None:
     day = window("nächsten Dienstag", NOW, BOTH)
     assert day is not None
     assert day.start.astimezone(BERLIN).isoformat() == "2026-03-10T00:00:00+01:00"
+    for phrase, end in (("vom 3. bis 9. Mai", "2026-05-10"), ("vom 30.4. bis 3.5.", "2026-05-04")):
+        span = window(phrase, NOW, BOTH)
+        assert span is not None
+        assert span.end.astimezone(BERLIN).isoformat()[:10] == end
     assert due_date("am 24.3. um 8:30", "Zahnarzt", NOW, BOTH) == datetime(
         2026, 3, 24, 7, 30, tzinfo=UTC
     )

@@ -36,6 +36,7 @@ from memory_butler.journal.spans import (
     Found,
     Read,
     day_of,
+    from_to,
     midnight,
     next_day_of_month,
     span,
@@ -224,7 +225,8 @@ def window(phrase: str, now: datetime, policy: JournalPolicy) -> Period | None:
     if found is None:
         return None
     start = min(found.start, base) if found.up_to else found.start
-    return Period(midnight(start).astimezone(UTC), midnight(found.end - SECOND, 1).astimezone(UTC))
+    end = found.lasts or found.end
+    return Period(midnight(start).astimezone(UTC), midnight(end - SECOND, 1).astimezone(UTC))
 
 
 def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) -> Found | None:
@@ -360,8 +362,12 @@ def _from_to(read: Read, last: Match, read_last: Read) -> Read:
 
     def first_day(match: Match, base: datetime) -> Found | None:
         first, end = read(match, base), read_last(last, base)
-        is_past = first and end and end.start < first.start and first.again != 7 * DAY
-        return end if is_past else first
+        if first is None or end is None:
+            return first
+        if first.again == 7 * DAY:  # of the week: the next one
+            ends = end.end if end.start > first.start else end.end + 7 * DAY
+            return replace(first, lasts=ends)
+        return from_to(first, end, base)
 
     return first_day
 

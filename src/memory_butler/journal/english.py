@@ -308,6 +308,8 @@ def _first_day(match: Match, base: datetime) -> Found | None:
     month, first, last = _month(match["month"]), int(match["first"]), int(match["last"])
     if is_moved(match):
         return spans.next_date(month, last, base, year)
+    if last < first and match.start("month") < match.start("first"):
+        return spans.next_date(month, first, base, year)  # "march 12 to 2 friends"
     return spans.first_day(month, first, last, base, year)
 
 
@@ -451,9 +453,10 @@ def _rules() -> tuple[Rule, ...]:
         rule(rf"{_DAY_OF_MONTH},?\s+(?:of\s+)?next\s+year\b", _next_year),
         rule(rf"next\s+year,?\s+(?:on|in)\s+(?:the\s+)?{_DAY_OF_MONTH}", _next_year),
         rule(
-            rf"from\s+(?P<date>{_MONTH}\s+\d{{1,2}})(?:{SUFFIX})?\s?(?:[-–]|to|until|till|through)\s?"
-            r"\d{1,2}\b(?!:)",
-            _calendar,
+            rf"(?:from\s+)?(?P<month>{_MONTH})\s+(?P<first>\d{{1,2}})(?:{SUFFIX})?"
+            rf"\s?(?:[-–]|to|until|till|through)\s?(?P<last>\d{{1,2}})(?:{SUFFIX})?(?![\d:.]*\d|\s*[ap]\.?m\b)"
+            rf"(?:,?\s+(?P<year>{_YEAR}))?",
+            _first_day,
         ),
         rule(
             rf"(?:from\s+)?(?:the\s+)?(?P<first>\d{{1,2}})(?:{SUFFIX})?\s?(?:[-–]|to|until|till|through)\s?"

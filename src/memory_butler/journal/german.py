@@ -288,7 +288,7 @@ def _first_date(match: Match, base: datetime) -> Found | None:
     """ "vom 28. April bis 3. Mai"; the second where the first is past."""
     number = int(match["of"]) if match["of"] else _month(match["of_month"])
     first, last = next_date(number, int(match["first"]), base), _of_date(match, base)
-    return last if first is None or (last and last.start < first.start) else first
+    return first if first is None or last is None else spans.from_to(first, last, base)
 
 
 def _day_of_next_month(match: Match, base: datetime) -> Found | None:

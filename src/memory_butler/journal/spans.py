@@ -58,6 +58,7 @@ class Found:
     again: timedelta | relativedelta | None = None
     is_part: bool = False
     repeats: str | None = None
+    lasts: datetime | None = None
 
     def due(self) -> datetime:
         return self.at or self.end - SECOND
@@ -180,8 +181,13 @@ def first_day(
     end = next_date(month, last, base, year)
     if end is None or not 1 <= first < last:
         return end
-    start = end.start.replace(day=first)
-    return end if start < midnight(base) else day_of(start)
+    return from_to(day_of(end.start.replace(day=first)), end, base)
+
+
+def from_to(first: Found, last: Found, base: datetime) -> Found:
+    """The first day of what lasts; the last where the first is past already."""
+    is_past = first.start < midnight(base) or last.start < first.start
+    return last if is_past else replace(first, lasts=last.end)
 
 
 def next_month(month: int, base: datetime, year: int | None = None) -> Found:
