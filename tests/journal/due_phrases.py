@@ -378,6 +378,19 @@ TRIED_LATER: Final[tuple[tuple[str, str | None], ...]] = (
     ("fireworks sunday night at 12", "2026-03-09T00:00"),
     ("show saturday night at 8", "2026-03-07T20:00"),
     ("call Ana today in 2 hours", "2026-03-04T15:00"),
+    # Short names with a point, and years of two figures.
+    ("dinner on Dec. 24 at 6pm", "2026-12-24T18:00"),
+    ("flight Nov. 30, 2026 at 7:15 a.m.", "2026-11-30T07:15"),
+    ("dentist Sept. 5 at 3", "2026-09-05T15:00"),
+    ("Mon. 9am dentist", "2026-03-09T09:00"),
+    ("dentist Fri. at 3", "2026-03-06T15:00"),
+    ("yard sale Sat. 10am", "2026-03-07T10:00"),
+    ("we lay in the sun. at 5pm call Bo", "2026-03-04T17:00"),
+    ("standup Mon.-Fri. at 9", "2026-03-05T09:00"),
+    ("gym mon-fri at 7am", "2026-03-05T07:00"),
+    ("party 12/24/26 6pm", "2026-12-24T18:00"),
+    ("party 3/4/26 6pm", None),
+    ("thank Bo for 12/24/25 6pm", None),
 )
 
 DEVELOPED: Final = PHRASES[::2]

@@ -178,6 +178,12 @@ PHRASES: list[tuple[str, str | None]] = [
     ("im Mai nächstes Jahr umziehen", "2027-05-31"),
     ("Fasten vom 1. März bis 9. März", "2026-03-09"),
     ("Ski vom 28.12. bis 3.1.", "2026-12-28"),
+    ("Zahnarzt 10.3.26 um 16 Uhr", "2026-03-10T16:00"),
+    ("am 10.3.27 umziehen", "2027-03-10"),
+    ("Version 3.2.27 installieren", None),
+    ("3.2.27 ist neu", None),
+    ("Zahnarzt 2026-03-12T15:00", "2026-03-12T15:00"),
+    ("Zahnarzt 2026-03-12 um 15 Uhr", "2026-03-12T15:00"),
 ]
 REPEATED = [
     ("jeden ersten Montag im Monat Treffen", "2026-04-06T23:59", "FREQ=MONTHLY;BYDAY=1MO"),
@@ -239,9 +245,31 @@ def test_a_window_and_an_attribute_in_german(live: LiveJournal) -> None:
         span = window(phrase, NOW, BOTH)
         assert span is not None
         assert span.end.astimezone(BERLIN).isoformat()[:10] == end
+    assert told("ab 2026-12-18 ist zu", GERMAN) is None
     assert due_date("am 24.3. um 8:30", "Zahnarzt", NOW, BOTH) == datetime(
         2026, 3, 24, 7, 30, tzinfo=UTC
     )
+
+
+@pytest.mark.requirement("JSCH-09")
+@pytest.mark.parametrize("languages", [("de",), ("fr",), ("en", "de")])
+@pytest.mark.parametrize(
+    ("given", "due"),
+    [
+        ("2026-03-12T15:00", "2026-03-12T15:00"),
+        ("2026-03-12T15:00:00+01:00", "2026-03-12T15:00"),
+        ("2026-03-12", "2026-03-12"),
+        ("2026-03-04T09:00", None),
+        ("March 12, 2026 at 3:00 PM", "2026-03-12T15:00"),
+        ("tomorrow at 15:00", "2026-03-05T15:00"),
+    ],
+)
+def test_an_attribute_as_models_write_it_is_read_in_any_language(
+    languages: tuple[str, ...], given: str, due: str | None
+) -> None:
+    found = due_date(given, "Zahnarzt", NOW, JournalPolicy(zone=BERLIN, languages=languages))
+    local = found.astimezone(BERLIN).isoformat()[:19] if found else None
+    assert (local and local.removesuffix("T23:59:59").removesuffix(":00")) == due
 
 
 @pytest.mark.requirement("JSCH-09")

@@ -230,17 +230,22 @@ def window(phrase: str, now: datetime, policy: JournalPolicy) -> Period | None:
 
 
 def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) -> Found | None:
-    """The first date in a text; with `future`, the first that is not past."""
+    """The first date in a text; with `future`, the first that is not past. Without, it is all that
+    somebody gave as a date."""
     languages, said = policy.languages, as_matched(text)
     others = [one for one in languages if one not in ("en", "de")]
     try:
         readers: list[Iterator[Found]] = []
-        if "en" in languages or not languages:
+        # What a model gives as a date, it may write in English.
+        is_english = not future and any(english.found_in(said))
+        if "en" in languages or not languages or is_english:
             readers.append(_english(said, base))
         if "de" in languages:
             # The day says which language it is, else the time: "um 8 am Bahnhof" is no "8 am".
+            alike = {day.start() for day, _ in english.iso_in(said)}
             is_german = german.found_in(said) or (
-                german.times_of_day(said) and not any(english.found_in(said))
+                german.times_of_day(said)
+                and all(day.start() in alike for day, _ in english.found_in(said))
             )
             readers.insert(0 if is_german else len(readers), _german(said, base))
         for found in chain(*readers):
@@ -271,7 +276,7 @@ def _german(text: str, base: datetime) -> Iterator[Found]:
         if all(one.end <= start or one.start >= end for start, end in known)
         and not text[one.start : one.end].lower().endswith("am")
     ]
-    days = german.found_in(text)
+    days = german.found_in(text) or german.meant(english.iso_in(text))
     offsets = german.offsets_in(text, [match for match, _ in days])
     times = [one for one in times if not _is_offset(one.start, text, offsets)]
     for match, read in days:

@@ -89,8 +89,8 @@ _ADVERBS: Final[Mapping[str, str]] = {
     "annually": "year",
 }
 _MONTH = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
+    r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+    r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
 )
 NUMBER = rf"(?:\d{{1,3}}(?:\.\d)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _UNIT_OR_DAY = rf"(?:{'|'.join(STEPS)}|weekday|workday|weekend|{_ANY_WEEKDAY})"
@@ -128,6 +128,11 @@ _VERSIONED = re.compile(
 def found_in(text: str) -> Iterator[tuple[Match, Read]]:
     """The days in a text, each with its reader."""
     return spans.matches(text, _rules())
+
+
+def iso_in(text: str) -> list[tuple[Match, Read]]:
+    """The days of a text that are written as 2026-03-12, which every language reads alike."""
+    return list(spans.matches(text, _iso_rules()))
 
 
 def _in_part(found: Found, part: str | None) -> Found:
@@ -203,7 +208,7 @@ def _exact_or_span(match: Match, base: datetime) -> Found | None:
 
 def _calendar(match: Match, base: datetime) -> Found | None:
     """A date of the calendar, which dateparser reads; what may be two days is none."""
-    phrase = re.sub(r"\b(?:the|of)\b", " ", match["date"], flags=re.IGNORECASE)
+    phrase = re.sub(r"\b(?:the|of)\b|(?<=[a-z])\.", " ", match["date"], flags=re.IGNORECASE)
     order = "DMY" if "." in phrase else "MDY"
     if re.fullmatch(r"\d+\.\d+\.?", phrase):
         phrase = phrase.rstrip(".").replace(".", "/")
@@ -215,7 +220,7 @@ def _calendar(match: Match, base: datetime) -> Found | None:
     moment = coming_date(phrase, base, ["en"], order)
     if moment is None:
         return None
-    has_year = re.search(_YEAR, phrase) is not None
+    has_year = re.search(rf"{_YEAR}|/\d\d$", phrase) is not None
     return replace(day_of(moment[0]), again=None if has_year else STEPS["year"])
 
 
@@ -355,6 +360,11 @@ def _any_of(match: Match, base: datetime) -> Found | None:
     return replace(round_of_week(days, base), repeats=None)
 
 
+def _from_day_to_day(match: Match, base: datetime) -> Found | None:
+    first, last = _weekday(match["first"]), _weekday(match["last"])
+    return round_of_week(range(first, last + 1), base) if first < last else None
+
+
 def _near(match: Match, base: datetime) -> Found:
     word = match["near"].lower()
     if word.endswith(("tomorrow", "tmrw")):
@@ -376,6 +386,23 @@ _DAY_OF_MONTH = (
     rf"(?:(?P<day>\d{{1,2}})(?:{SUFFIX})?\s+(?:of\s+)?)?(?P<month>{_MONTH})"
     rf"(?:\s+(?P<day_after>\d{{1,2}})(?:{SUFFIX})?)?"
 )
+
+
+@cache
+def _iso_rules() -> tuple[Rule, ...]:
+    """Dates as programs and models write them, in any language."""
+    return (
+        rule(
+            rf"(?P<exact>{_ISO_DATE}(?:T|\s(?=\d))\d\d:\d\d"
+            rf"(?:(?:{_SECONDS})?\s?(?:Z|{_EAST})|{_SECONDS}\s?{_WEST}))(?![\w:])",
+            _exact,
+        ),
+        rule(
+            rf"(?P<exact>(?P<date>{_ISO_DATE})T(?P<begin>\d\d:\d\d)-(?P<end>{_WEST[1:]}))(?![\w:])",
+            _exact_or_span,
+        ),
+        rule(rf"(?P<date>{_YEAR[:-2]}[-/]\d\d[-/]\d\d)(?=T\d|\b)(?![-/])", _calendar),
+    )
 
 
 @cache
@@ -413,18 +440,9 @@ def _rules() -> tuple[Rule, ...]:
             rf"(?:\s+on\s+(?:the\s+)?(?:(?P<day>\d{{1,2}}){SUFFIX}|(?P<on>{_ANY_WEEKDAY}s?){_MORE_DAYS}))?",
             _repeated,
         ),
+        *_iso_rules(),
         rule(
-            rf"(?P<exact>{_ISO_DATE}(?:T|\s(?=\d))\d\d:\d\d"
-            rf"(?:(?:{_SECONDS})?\s?(?:Z|{_EAST})|{_SECONDS}\s?{_WEST}))(?![\w:])",
-            _exact,
-        ),
-        rule(
-            rf"(?P<exact>(?P<date>{_ISO_DATE})T(?P<begin>\d\d:\d\d)-(?P<end>{_WEST[1:]}))(?![\w:])",
-            _exact_or_span,
-        ),
-        rule(rf"(?P<date>{_YEAR[:-2]}[-/]\d\d[-/]\d\d)(?=T\d|\b)(?![-/])", _calendar),
-        rule(
-            rf"(?P<date>\d{{1,2}}\.\d{{1,2}}\.{_YEAR}|\d{{1,2}}/\d{{1,2}}/{_YEAR})",
+            rf"(?P<date>\d{{1,2}}\.\d{{1,2}}\.{_YEAR}|\d{{1,2}}/\d{{1,2}}/(?:{_YEAR}|\d\d\b(?![/.])))",
             _calendar,
         ),
         rule(rf"{_TOWARDS}(?P<date>\d{{1,2}}/\d{{1,2}})(?![\w/.])", _calendar),
@@ -558,8 +576,14 @@ def _rules() -> tuple[Rule, ...]:
             rf"(?:on\s+(?P<on>{_WEEKDAY_OR_SHORT})|(?P<first>{_WEEKDAY_OR_SHORT})){_DAYS_AFTER}",
             _any_of,
         ),
+        # "Mon-Fri at 7", and as Americans write it: "Fri. at 3".
         rule(
-            rf"(?P<short>{_SHORT_WEEKDAY})(?={_THEN_TIME})",
+            rf"(?P<first>{_SHORT_WEEKDAY})\.?\s?(?:[-–]|to|through)\s?(?P<last>{_SHORT_WEEKDAY})\b\.?"
+            rf"(?={_THEN_TIME})",
+            _from_day_to_day,
+        ),
+        rule(
+            rf"(?P<short>{_SHORT_WEEKDAY}|(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\.)(?={_THEN_TIME})",
             lambda match, base: _next_weekday(match["short"], base),
         ),
         # "fri 13" is a day of some month.

@@ -4,7 +4,7 @@ dateparser takes "mit" for Wednesday and "die" for Tuesday, and leaves the time 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cache
 from typing import Final
@@ -103,11 +103,12 @@ _FRACTIONS: Final = {"halb": -30, "viertel nach": 15, "viertel vor": -15, "dreiv
 
 def found_in(text: str) -> list[tuple[Match, Read]]:
     """The days in a text, each with its reader, but for those that are not meant."""
-    return [
-        one
-        for one in spans.matches(text, _rules())
-        if not _NOT_BEFORE.search(text[: one[0].start()])
-    ]
+    return meant(spans.matches(text, _rules()))
+
+
+def meant(days: Iterable[tuple[Match, Read]]) -> list[tuple[Match, Read]]:
+    """Days but for those that were, begin then, or are excluded: "ab Montag"."""
+    return [one for one in days if not _NOT_BEFORE.search(one[0].string[: one[0].start()])]
 
 
 def offsets_in(text: str, days: list[Match]) -> list[Match]:
@@ -235,7 +236,9 @@ def _of_date(match: Match, base: datetime) -> Found | None:
     given = match.groupdict()
     number = int(given["number"]) if given.get("number") else _month(match["month"])
     year = given.get("year")
-    return next_date(number, int(match["day"]), base, int(year) if year else None)
+    # "10.3.26"
+    full = int(year) % 2000 + 2000 if year else None
+    return next_date(number, int(match["day"]), base, full)
 
 
 def _perhaps_of_date(match: Match, base: datetime) -> Found | None:
@@ -411,10 +414,14 @@ def _rules() -> tuple[Rule, ...]:
         ),
         rule(
             rf"(?:{_WEEKDAY},?\s+|(?:am|bis(?:\s+zum)?|zum|dem|den|vor\s+dem)\s+)(?:dem\s+|den\s+)?"
-            r"(?P<day>\d{1,2})\.(?P<number>0?[1-9]|1[0-2])\.?(?![\d.])",
+            r"(?P<day>\d{1,2})\.(?P<number>0?[1-9]|1[0-2])(?:\.(?P<year>\d\d)\b|\.?)(?![\d.])",
             _of_date,
         ),
         rule(r"(?P<day>\d{1,2})\.(?P<number>0?[1-9]|1[0-2])\.(?![\d.])", _perhaps_of_date),
+        rule(
+            rf"(?P<day>\d{{1,2}})\.(?P<number>0?[1-9]|1[0-2])\.(?P<year>\d\d){_TIME_AFTER}",
+            _perhaps_of_date,
+        ),
         rule(rf"(?:am\s+)?{_WEEKDAY}\s+in\s+{in_time}", _of_weekday),
         rule(rf"(?P<near>heute|morgen)\s+in\s+{in_time}", _near),
         rule(
