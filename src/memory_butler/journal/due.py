@@ -392,7 +392,9 @@ def _tells_which(day: Match, following: int) -> bool:
     if re.search(r"[.;\n]", text[end:following]):
         return False
     is_the = _BARE_WEEKDAY.fullmatch(day[0]) and _THE.search(text[: day.start()])
-    return bool(_WHOSE.match(text, end) or (is_the and re.match(r"\s+\w+\s", text[end:following])))
+    before_thing = re.match(r"\s+\w+\s", text[end:following])
+    is_of_thing = (is_the or english.is_feast(day[0])) and before_thing
+    return bool(_WHOSE.match(text, end) or is_of_thing)
 
 
 def _offsets(text: str, days: list[Match], times: list[Clock]) -> list[Match]:

@@ -53,7 +53,30 @@ _FEASTS: Final[Mapping[str, tuple[int, int]]] = {
     "new year's day": (1, 1),
     "valentine's day": (2, 14),
     "halloween": (10, 31),
+    "xmas eve": (12, 24),
+    "xmas": (12, 25),
+    "boxing day": (12, 26),
 }
+# Days from Easter Sunday.
+_MOVABLE: Final[Mapping[str, int]] = {
+    "easter sunday": 0,
+    "easter monday": 1,
+    "easter": 0,
+    "good friday": -2,
+    "maundy thursday": -3,
+    "palm sunday": -7,
+    "ash wednesday": -46,
+    "shrove tuesday": -47,
+    "ascension day": 39,
+    "whit sunday": 49,
+    "whit monday": 50,
+    "pentecost": 49,
+}
+# Days that differ by country or person: a time beside one is not today.
+_SOMEBODYS_DAY = (
+    r"(?:thanksgiving|(?:mother|father|labou?r|memorial|veteran|president)(?:['’]?s['’]?)?\s+day"
+    r"|on\s+(?:my|your|his|her|our|their|\w+['’]s)\s+(?:birthday|anniversary))\b"
+)
 # How units are shortened, and what is another name of several.
 _SHORT_UNITS: Final[Mapping[str, tuple[float, str]]] = {
     "min": (1, "minute"),
@@ -128,6 +151,11 @@ _VERSIONED = re.compile(
 def found_in(text: str) -> Iterator[tuple[Match, Read]]:
     """The days in a text, each with its reader."""
     return spans.matches(text, _rules())
+
+
+def is_feast(words: str) -> bool:
+    """Whether the words name a feast."""
+    return re.sub(r"\s+", " ", words.lower().replace("’", "'")) in {*_FEASTS, *_MOVABLE}
 
 
 def iso_in(text: str) -> list[tuple[Match, Read]]:
@@ -246,6 +274,10 @@ def _weekday_and_date(match: Match, base: datetime) -> Found | None:
 def _feast(match: Match, base: datetime) -> Found | None:
     feast = re.sub(r"\s+", " ", match["feast"].lower().replace("’", "'"))
     return spans.next_date(*_FEASTS[feast], base)
+
+
+def _movable(match: Match, base: datetime) -> Found:
+    return spans.easter(base, _MOVABLE[re.sub(r"\s+", " ", match["movable"].lower())])
 
 
 def _repeated(match: Match, base: datetime) -> Found | None:
@@ -441,6 +473,9 @@ def _rules() -> tuple[Rule, ...]:
             _repeated,
         ),
         *_iso_rules(),
+        rule(rf"(?P<date>\d{{1,2}}-{_MONTH}-{_YEAR})", _calendar),
+        rule(rf"(?P<movable>{'|'.join(_MOVABLE)})\b".replace(" ", r"\s+"), _movable),
+        rule(_SOMEBODYS_DAY, lambda match, base: None),
         rule(
             rf"(?P<date>\d{{1,2}}\.\d{{1,2}}\.{_YEAR}|\d{{1,2}}/\d{{1,2}}/(?:{_YEAR}|\d\d\b(?![/.])))",
             _calendar,

@@ -52,6 +52,13 @@ _FEASTS: Final[Mapping[str, tuple[int, int]]] = {
     "heiligabend": (12, 24), "weihnachten": (12, 25), "silvester": (12, 31), "neujahr": (1, 1),
 }  # fmt: skip
 
+# Days from Easter Sunday.
+_MOVABLE: Final[Mapping[str, int]] = {
+    "ostersonntag": 0, "ostermontag": 1, "ostern": 0, "karfreitag": -2, "gründonnerstag": -3,
+    "rosenmontag": -48, "aschermittwoch": -46, "himmelfahrt": 39, "pfingsten": 49,
+    "pfingstsonntag": 49, "pfingstmontag": 50, "fronleichnam": 60,
+}  # fmt: skip
+
 _WEEKDAY = rf"(?P<weekday>{'|'.join(_WEEKDAYS)}|sonnabend)"
 _DAYS = rf"(?P<days>{_WEEKDAY}(?:\s*(?:,|und|/|&)\s*(?:{'|'.join(_WEEKDAYS)}|sonnabend))*)"
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)}|jan|feb|mrz|apr|jun|jul|aug|sept?|okt|nov|dez)\b\.?"
@@ -352,6 +359,10 @@ def _feast(match: Match, base: datetime) -> Found | None:
     return next_date(*_FEASTS[match["feast"].lower()], base)
 
 
+def _movable(match: Match, base: datetime) -> Found:
+    return spans.easter(base, _MOVABLE[match["movable"].lower()])
+
+
 @cache
 def _rules() -> tuple[Rule, ...]:
     """In order of precedence, where two find the same words."""
@@ -466,4 +477,11 @@ def _rules() -> tuple[Rule, ...]:
             _near,
         ),
         rule(rf"(?P<feast>{'|'.join(_FEASTS)})\b", _feast),
+        rule(rf"(?P<movable>{'|'.join(_MOVABLE)})\b", _movable),
+        rule(r"muttertag\b", lambda match, base: spans.next_of_month(2, 6, base, 5)),
+        # Of a person, or counted: a time beside one is not today.
+        rule(
+            r"(?:(?:an|zu[mr]?)\s+(?:\w+\s+)?geburtstag|[1-4]\.\s+advent)\b",
+            lambda match, base: None,
+        ),
     )

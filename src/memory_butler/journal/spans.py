@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import count, islice
 from typing import Final
 
+from dateutil.easter import easter as easter_of  # type: ignore[import-untyped]  # ships none
 from dateutil.relativedelta import relativedelta  # type: ignore[import-untyped]  # ships none
 
 from memory_butler.journal.clocks import Match
@@ -172,6 +173,17 @@ def next_date(month: int, day: int, base: datetime, year: int | None = None) -> 
         return day_of(then)
     a_year = STEPS["year"]
     return replace(day_of(then if then >= midnight(base) else then + a_year), again=a_year)
+
+
+def easter(base: datetime, days: int = 0) -> Found:
+    """So many days after the next Easter Sunday, today included."""
+    today = midnight(base)
+    for year in count(base.year):
+        day = easter_of(year) + days * DAY
+        found = day_of(today.replace(year=day.year, month=day.month, day=day.day))
+        if found.start >= today:
+            return found
+    raise OverflowError("the calendar ends")
 
 
 def first_day(
