@@ -401,6 +401,20 @@ TRIED_LATER: Final[tuple[tuple[str, str | None], ...]] = (
     ("gym mon-fri at 7am", "2026-03-05T07:00"),
     ("party 12/24/26 6pm", "2026-12-24T18:00"),
     ("party 3/4/26 6pm", None),
+    # Days in words, days that were, and noon.
+    ("rent on the first at 9am", "2026-04-01T09:00"),
+    ("dance on the third of May at 5pm", "2026-05-03T17:00"),
+    ("dinner on the twenty-fourth at 6pm", "2026-03-24T18:00"),
+    ("meet on the first floor at 5pm", "2026-03-04T17:00"),
+    ("book club on the first wednesday of the month", "2026-03-04"),
+    ("rent every first of the month at 9am", "2026-04-01T09:00"),
+    ("brunch weekends at 10am", "2026-03-07T10:00"),
+    ("run weekday mornings at 7", "2026-03-05T07:00"),
+    ("write about yesterday at 9am", None),
+    ("thank Ana for last night at 9pm", None),
+    ("lunch with Bo at 12", "2026-03-05T12:00"),
+    ("lunch with Bo at 1", "2026-03-05T13:00"),
+    ("call Bo at 12", "2026-03-05T12:00"),
     ("thank Bo for 12/24/25 6pm", None),
 )
 

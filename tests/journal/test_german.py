@@ -185,6 +185,16 @@ PHRASES: list[tuple[str, str | None]] = [
     ("Muttertag um 11 Uhr Kaffee", "2026-05-10T11:00"),
     ("an meinem Geburtstag um 18 Uhr essen", None),
     ("zwei Tage vor Ostern um 9 Uhr packen", None),
+    ("Miete am Ersten um 9 Uhr", "2026-04-01T09:00"),
+    ("am dritten Mai um 17 Uhr tanzen", "2026-05-03T17:00"),
+    ("am ersten Tag um 9 Uhr", "2026-03-05T09:00"),
+    ("übernächste Woche anfangen", "2026-03-22"),
+    ("übernächsten Montag um 9 Uhr zum Amt", "2026-03-16T09:00"),
+    ("KW 12 umziehen", "2026-03-22"),
+    ("KW 5 planen", "2027-02-07"),
+    ("gestern um 9 Uhr war ich da", None),
+    ("letzten Freitag um 9 Uhr war ich da", None),
+    ("mittags um 12 Suppe", "2026-03-05T12:00"),
     ("Zahnarzt 10.3.26 um 16 Uhr", "2026-03-10T16:00"),
     ("am 10.3.27 umziehen", "2027-03-10"),
     ("Version 3.2.27 installieren", None),
@@ -215,6 +225,9 @@ REPEATED = [
     # As "every 3 days", and as "alle zwei Wochen".
     ("alle drei Tage Farne gießen", "2026-03-07T23:59", "FREQ=DAILY;INTERVAL=3"),
     ("montags und mittwochs um 18 Uhr Kurs", "2026-03-04T18:00", "FREQ=WEEKLY;BYDAY=MO,WE"),
+    ("alle 14 Tage freitags um 9 Müll", "2026-03-06T09:00", "FREQ=WEEKLY;BYDAY=FR;INTERVAL=2"),
+    ("wochentags um 7 aufstehen", "2026-03-05T07:00", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
+    ("an Wochenenden um 10 backen", "2026-03-07T10:00", "FREQ=WEEKLY;BYDAY=SA,SU"),
     ("Mo-Fr um 7 laufen", "2026-03-05T07:00", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
 ]
 

@@ -292,7 +292,7 @@ def _german(text: str, base: datetime) -> Iterator[Found]:
             yield replace(found, start=base, end=found.start, at=None, up_to=True)
         else:
             yield replace(found, up_to=found.up_to or german.is_up_to(match))
-    if not days:
+    if not days and not german.names_a_day(text):
         for clock in times:
             # "At 5pm" is English, and so is its day.
             said = text[clock.start : clock.end]
@@ -432,6 +432,7 @@ _LATE: Final = re.compile(
     re.IGNORECASE,
 )
 _NIGHT: Final = re.compile(r"\b(?:tonight|night)\b|nacht\b", re.IGNORECASE)
+_NOON: Final = re.compile(r"\b(?:lunch|midday|mittags?|mittagessen)\b", re.IGNORECASE)
 _AT_NIGHT: Final = re.compile(r"\b(?:at\s+night|nachts|in\s+der\s+nacht)\b", re.IGNORECASE)
 _EARLY: Final = re.compile(
     r"\b(?:morning|breakfast|early|früh|morgens)\b|vormittags?\b", re.IGNORECASE
@@ -477,6 +478,8 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
         if parsed is None:
             return found
         at = parsed[0]
+    elif clock.half is None and at.hour in (11, 12, 1, 2) and _NOON.search(text):
+        at = at.replace(hour=at.hour if at.hour > 2 else at.hour + 12)
     elif clock.half is None:
         # The day's own words first: "every morning at 8 and every evening at 8".
         said_early = said is not None and _EARLY.search(said) is not None
@@ -506,6 +509,8 @@ def _half_meant(
     if not day_said:
         if is_early:
             return morning
+        if at.hour == 12 and not is_late:
+            return evening  # nobody rings at midnight
         # The next on a clock's face.
         return next((one for one in (morning, evening) if _is_after(one, base)), morning)
     if is_late or (at.hour in (12, *range(1, 7)) and not is_early):

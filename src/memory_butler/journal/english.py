@@ -100,6 +100,22 @@ _PLACES: Final[Mapping[str, int]] = {
     **{word: place for place, word in enumerate("1st 2nd 3rd 4th".split(), start=1)},
     "last": -1,
 }
+# The days of a month, spelled: "on the twenty-first".
+_UPTO_NINTH = "first second third fourth fifth sixth seventh eighth ninth".split()
+_ORDINALS: Final[Mapping[str, int]] = {
+    word: day
+    for day, word in enumerate(
+        [
+            *_UPTO_NINTH,
+            *"tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth".split(),
+            *"eighteenth nineteenth twentieth".split(),
+            *(f"twenty-{one}" for one in _UPTO_NINTH),
+            *"thirtieth thirty-first".split(),
+        ],
+        start=1,
+    )
+}
+_ORDINAL = f"(?P<word>{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})"
 _PLACE = rf"(?:{'|'.join(_PLACES)})"
 _OF_MONTH = rf"\s+{_ANY_WEEKDAY}\s+of\s+(?:the|a)\s+month\b"
 _ADVERBS: Final[Mapping[str, str]] = {
@@ -276,6 +292,14 @@ def _feast(match: Match, base: datetime) -> Found | None:
     return spans.next_date(*_FEASTS[feast], base)
 
 
+def _spelled(match: Match, base: datetime) -> Found | None:
+    given, day = match.groupdict(), _ORDINALS[match["word"].lower()]
+    if not given.get("month"):
+        return next_day_of_month(day, base)
+    year = given.get("year")
+    return spans.next_date(_month(match["month"]), day, base, int(year) if year else None)
+
+
 def _movable(match: Match, base: datetime) -> Found:
     return spans.easter(base, _MOVABLE[re.sub(r"\s+", " ", match["movable"].lower())])
 
@@ -319,7 +343,8 @@ def _of_each_month(match: Match, base: datetime) -> Found | None:
         return spans.round_of_place(_PLACES[match["place"].lower()], _weekday(word), base)
     if match["last"]:
         return round_of_month(31, base)
-    day = _PLACES.get(match["day"].lower()) or int(re.sub(r"\D", "", match["day"]))
+    word = match["day"] or match["first"]
+    day = _PLACES.get(word.lower()) or int(re.sub(r"\D", "", word))
     return round_of_month(day, base)
 
 
@@ -449,7 +474,8 @@ def _rules() -> tuple[Rule, ...]:
         ),
         rule(
             rf"(?:every|each)\s+(?:(?P<place>first|last|1st|{_PLACE}(?={_OF_MONTH}))\s+(?P<weekday>{_ANY_WEEKDAY})"
-            rf"|(?P<last>last\s+day)(?=\s+of)|(?P<day>\d{{1,2}}{SUFFIX})(?!\s+{_UNIT_OR_DAY}))"
+            rf"|(?P<last>last\s+day)(?=\s+of)|(?P<day>\d{{1,2}}{SUFFIX})(?!\s+{_UNIT_OR_DAY})"
+            rf"|(?P<first>first)(?=\s+of\s+(?:the|a)\s+month\b))"
             rf"(?:\s+of\s+(?:the|a)\s+month\b)?",
             _of_each_month,
         ),
@@ -476,6 +502,20 @@ def _rules() -> tuple[Rule, ...]:
         rule(rf"(?P<date>\d{{1,2}}-{_MONTH}-{_YEAR})", _calendar),
         rule(rf"(?P<movable>{'|'.join(_MOVABLE)})\b".replace(" ", r"\s+"), _movable),
         rule(_SOMEBODYS_DAY, lambda match, base: None),
+        rule(r"yesterday\b|last\s+night\b", lambda match, base: None),
+        rule(
+            rf"(?:the\s+)?{_ORDINAL}\s+of\s+(?P<month>{_MONTH})(?:,?\s+(?P<year>{_YEAR}))?",
+            _spelled,
+        ),
+        rule(
+            rf"(?:on|by|until|till|before|due)\s+(?:on\s+)?the\s+{_ORDINAL}{ENDS}(?!\s+{_ANY_WEEKDAY})",
+            _spelled,
+        ),
+        rule(r"(?:on\s+)?weekends\b", lambda match, base: round_of_week((5, 6), base)),
+        rule(
+            rf"(?:on\s+)?weekday\s+(?P<part>{_PART[:-2]})s\b",
+            lambda match, base: _in_part(round_of_week(range(5), base), match["part"]),
+        ),
         rule(
             rf"(?P<date>\d{{1,2}}\.\d{{1,2}}\.{_YEAR}|\d{{1,2}}/\d{{1,2}}/(?:{_YEAR}|\d\d\b(?![/.])))",
             _calendar,

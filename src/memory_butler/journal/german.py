@@ -5,7 +5,7 @@ dateparser takes "mit" for Wednesday and "die" for Tuesday, and leaves the time 
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from typing import Final
 
@@ -46,6 +46,7 @@ _UNITS: Final[Mapping[str, str]] = {
     "minute": "minute", "stunde": "hour", "tag": "day", "woche": "week", "wochenende": "weekend",
     "monat": "month", "jahr": "year", "werktag": "working day", "täglich": "day",
     "wöchentlich": "week", "monatlich": "month", "jährlich": "year", "werktags": "working day",
+    "wochentags": "working day", "unter der woche": "working day",
 }  # fmt: skip
 _PLACES: Final[Mapping[str, int]] = {"erst": 1, "zwei": 2, "drit": 3, "vier": 4, "letz": -1}
 _FEASTS: Final[Mapping[str, tuple[int, int]]] = {
@@ -57,6 +58,18 @@ _MOVABLE: Final[Mapping[str, int]] = {
     "ostersonntag": 0, "ostermontag": 1, "ostern": 0, "karfreitag": -2, "gründonnerstag": -3,
     "rosenmontag": -48, "aschermittwoch": -46, "himmelfahrt": 39, "pfingsten": 49,
     "pfingstsonntag": 49, "pfingstmontag": 50, "fronleichnam": 60,
+}  # fmt: skip
+
+_ORDINALS: Final[Mapping[str, int]] = {
+    **{
+        word: number
+        for number, word in enumerate(
+            "ersten zweiten dritten vierten fünften sechsten siebten achten neunten zehnten elften "
+            "zwölften dreizehnten vierzehnten fünfzehnten".split(),
+            start=1,
+        )
+    },
+    "zwanzigsten": 20, "dreißigsten": 30, "dreissigsten": 30,
 }  # fmt: skip
 
 _WEEKDAY = rf"(?P<weekday>{'|'.join(_WEEKDAYS)}|sonnabend)"
@@ -111,6 +124,11 @@ _FRACTIONS: Final = {"halb": -30, "viertel nach": 15, "viertel vor": -15, "dreiv
 def found_in(text: str) -> list[tuple[Match, Read]]:
     """The days in a text, each with its reader, but for those that are not meant."""
     return meant(spans.matches(text, _rules()))
+
+
+def names_a_day(text: str) -> bool:
+    """Whether a text names any day, meant or not: then a time is not today's."""
+    return any(spans.matches(text, _rules()))
 
 
 def meant(days: Iterable[tuple[Match, Read]]) -> list[tuple[Match, Read]]:
@@ -326,12 +344,19 @@ def _each(match: Match, base: datetime) -> Found | None:
     if days := given.get("days"):
         words = re.findall(r"[a-zäöü]{5,}", days.lower())
         named = [_weekday(one.removesuffix("s")) for one in words]
+        if (given.get("unit") or "").lower() == "tag":
+            # "Alle 14 Tage freitags" is every other week.
+            if every % 7:
+                return None
+            every //= 7
         return _in_part(round_of_week(named, base, every), given.get("part"))
     if part := given.get("part"):
         return round_of_unit(_PARTS[part.lower()], base, every)
     if given.get("day"):
         return round_of_month(int(given["day"]), base, every)
-    unit = _UNITS[(given.get("adverb") or given["unit"]).lower().split()[0]]
+    unit = _UNITS[
+        given["adverb"].lower() if given.get("adverb") else given["unit"].lower().split()[0]
+    ]
     return round_of_unit(unit, base, every)
 
 
@@ -357,6 +382,28 @@ def _ordinal(match: Match, base: datetime) -> Found | None:
 
 def _feast(match: Match, base: datetime) -> Found | None:
     return next_date(*_FEASTS[match["feast"].lower()], base)
+
+
+def _spelled(match: Match, base: datetime) -> Found | None:
+    """ "am dritten Mai", "am Ersten"."""
+    given, day = match.groupdict(), _ORDINALS[match["word"].lower()]
+    if not given.get("month"):
+        return next_day_of_month(day, base)
+    year = given.get("year")
+    return next_date(_month(given["month"]), day, base, int(year) if year else None)
+
+
+def _calendar_week(match: Match, base: datetime) -> Found | None:
+    """ "KW 12", the next that is not over."""
+    for year in (base.year, base.year + 1):
+        try:
+            monday = date.fromisocalendar(year, int(match["week"]), 1)
+        except ValueError:
+            return None
+        start = midnight(base).replace(year=monday.year, month=monday.month, day=monday.day)
+        if start + 7 * spans.DAY > base:
+            return Found(start, start + 7 * spans.DAY)
+    return None
 
 
 def _movable(match: Match, base: datetime) -> Found:
@@ -387,7 +434,12 @@ def _rules() -> tuple[Rule, ...]:
             _each,
         ),
         rule(rf"alle\s+{_COUNT}\s+{_UNIT}(?:\s+(?:am\s+)?{_DAYS}s?\b)?", _each),
-        rule(r"(?P<adverb>täglich|wöchentlich|monatlich|jährlich|werktags)\b", _each),
+        rule(
+            r"(?P<adverb>täglich|wöchentlich|monatlich|jährlich|werktags|wochentags"
+            r"|unter der woche)\b",
+            _each,
+        ),
+        rule(r"an\s+wochenenden\b", lambda match, base: round_of_week((5, 6), base)),
         rule(rf"(?P<days>{weekdays}s(?:\s*(?:,|und|/|&)\s*{weekdays}s)*)\b", _each),
         rule(
             rf"(?P<first>{_SHORT})\s?[-–]\s?(?P<last>{_SHORT}){_TIME_AFTER}",
@@ -397,6 +449,23 @@ def _rules() -> tuple[Rule, ...]:
         rule(
             rf"(?:im|(?:am\s+)?(?P<day>\d{{1,2}})\.)\s*{_MONTH}\s+nächste(?:s\s+jahr|n\s+jahres)\b",
             _next_year,
+        ),
+        rule(r"(?:vor)?gestern\b", lambda match, base: None),
+        rule(r"(?:in\s+(?:der\s+)?)?kw\s?(?P<week>\d{1,2})\b", _calendar_week),
+        rule(
+            r"übernächste[nmrs]?\s+(?P<unit>wochenende|woche|monat|jahr)\b",
+            lambda match, base: span(_UNITS[match["unit"].lower()], base, 2),
+        ),
+        rule(
+            rf"übernächste[nmrs]?\s+{_WEEKDAY}\b",
+            lambda match, base: day_of(
+                spans.next_weekday(_weekday(match["weekday"]), midnight(base, 1)).start, 7
+            ),
+        ),
+        rule(rf"am\s+(?P<word>{'|'.join(_ORDINALS)})\s+{_MONTH}(?:\s+{_YEAR})?", _spelled),
+        rule(
+            rf"(?:am|bis\s+zum)\s+(?P<word>{'|'.join(_ORDINALS)})(?=\s*(?:$|[.,;!?\n]|um\b|gegen\b))",
+            _spelled,
         ),
         # Of a span its first day.
         rule(
