@@ -18,6 +18,8 @@ from memory_butler.domain.errors import ConfigurationError, InvalidInput, NotFou
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact
+from memory_butler.inference.batching import BatchingEmbedder
+from memory_butler.inference.minilm import EmbeddingEngine
 from memory_butler.journal import sessions
 from memory_butler.journal_config import JournalBridgeConfig, JournalConfig
 from memory_butler.vault import keyring
@@ -206,6 +208,14 @@ async def test_memory_fills_the_recalled_section(bridged: Memory, principal: Pri
         bridged, principal, "default", lambda one: one.live.assemble(also_recalled=also)
     )
     assert "## Recalled\n\nmemory\n- [Ada] [likes]: Ada likes green tea" in prompt.user
+
+
+async def test_a_memory_that_cannot_answer_costs_no_reply(
+    bridged: Memory, principal: Principal, tmp_path: Path
+) -> None:
+    without_model = BatchingEmbedder(EmbeddingEngine(tmp_path / "no model here"))
+    assert await recalled(replace(bridged, embedder=without_model), principal, "Who is Ada?") == []
+    await without_model.aclose()
 
 
 async def test_a_journal_belongs_to_its_tenant(tmp_path: Path) -> None:

@@ -157,6 +157,12 @@ def test_the_moment_that_is_meant(phrase: str, due: str | None) -> None:
         ("next month", "2026-04-01T00:00:00+02:00", "2026-05-01T00:00:00+02:00"),
         # The clocks change on this day: 23 hours.
         ("march 29", "2026-03-29T00:00:00+01:00", "2026-03-30T00:00:00+02:00"),
+        # What lasts, to its end.
+        ("from 12 to 14 march", "2026-03-12T00:00:00+01:00", "2026-03-15T00:00:00+01:00"),
+        ("march 12-14", "2026-03-12T00:00:00+01:00", "2026-03-15T00:00:00+01:00"),
+        ("from 28 april to 3 may", "2026-04-28T00:00:00+02:00", "2026-05-04T00:00:00+02:00"),
+        ("from friday to tuesday", "2026-03-06T00:00:00+01:00", "2026-03-11T00:00:00+01:00"),
+        ("from monday to friday", "2026-03-09T00:00:00+01:00", "2026-03-14T00:00:00+01:00"),
     ],
 )
 def test_windows_are_whole_local_days(phrase: str, start: str, end: str) -> None:

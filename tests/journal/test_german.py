@@ -178,6 +178,29 @@ PHRASES: list[tuple[str, str | None]] = [
     ("im Mai nächstes Jahr umziehen", "2027-05-31"),
     ("Fasten vom 1. März bis 9. März", "2026-03-09"),
     ("Ski vom 28.12. bis 3.1.", "2026-12-28"),
+    ("Ostern um 11 Uhr Brunch", "2026-04-05T11:00"),
+    ("am Karfreitag um 15 Uhr Konzert", "2026-04-03T15:00"),
+    ("vor Ostern fertig werden", "2026-04-04"),
+    ("Pfingstmontag wandern", "2026-05-25"),
+    ("Muttertag um 11 Uhr Kaffee", "2026-05-10T11:00"),
+    ("an meinem Geburtstag um 18 Uhr essen", None),
+    ("zwei Tage vor Ostern um 9 Uhr packen", None),
+    ("Miete am Ersten um 9 Uhr", "2026-04-01T09:00"),
+    ("am dritten Mai um 17 Uhr tanzen", "2026-05-03T17:00"),
+    ("am ersten Tag um 9 Uhr", "2026-03-05T09:00"),
+    ("übernächste Woche anfangen", "2026-03-22"),
+    ("übernächsten Montag um 9 Uhr zum Amt", "2026-03-16T09:00"),
+    ("KW 12 umziehen", "2026-03-22"),
+    ("KW 5 planen", "2027-02-07"),
+    ("gestern um 9 Uhr war ich da", None),
+    ("letzten Freitag um 9 Uhr war ich da", None),
+    ("mittags um 12 Suppe", "2026-03-05T12:00"),
+    ("Zahnarzt 10.3.26 um 16 Uhr", "2026-03-10T16:00"),
+    ("am 10.3.27 umziehen", "2027-03-10"),
+    ("Version 3.2.27 installieren", None),
+    ("3.2.27 ist neu", None),
+    ("Zahnarzt 2026-03-12T15:00", "2026-03-12T15:00"),
+    ("Zahnarzt 2026-03-12 um 15 Uhr", "2026-03-12T15:00"),
 ]
 REPEATED = [
     ("jeden ersten Montag im Monat Treffen", "2026-04-06T23:59", "FREQ=MONTHLY;BYDAY=1MO"),
@@ -202,6 +225,9 @@ REPEATED = [
     # As "every 3 days", and as "alle zwei Wochen".
     ("alle drei Tage Farne gießen", "2026-03-07T23:59", "FREQ=DAILY;INTERVAL=3"),
     ("montags und mittwochs um 18 Uhr Kurs", "2026-03-04T18:00", "FREQ=WEEKLY;BYDAY=MO,WE"),
+    ("alle 14 Tage freitags um 9 Müll", "2026-03-06T09:00", "FREQ=WEEKLY;BYDAY=FR;INTERVAL=2"),
+    ("wochentags um 7 aufstehen", "2026-03-05T07:00", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
+    ("an Wochenenden um 10 backen", "2026-03-07T10:00", "FREQ=WEEKLY;BYDAY=SA,SU"),
     ("Mo-Fr um 7 laufen", "2026-03-05T07:00", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
 ]
 
@@ -235,9 +261,35 @@ def test_a_window_and_an_attribute_in_german(live: LiveJournal) -> None:
     day = window("nächsten Dienstag", NOW, BOTH)
     assert day is not None
     assert day.start.astimezone(BERLIN).isoformat() == "2026-03-10T00:00:00+01:00"
+    for phrase, end in (("vom 3. bis 9. Mai", "2026-05-10"), ("vom 30.4. bis 3.5.", "2026-05-04")):
+        span = window(phrase, NOW, BOTH)
+        assert span is not None
+        assert span.end.astimezone(BERLIN).isoformat()[:10] == end
+    assert told("ab 2026-12-18 ist zu", GERMAN) is None
     assert due_date("am 24.3. um 8:30", "Zahnarzt", NOW, BOTH) == datetime(
         2026, 3, 24, 7, 30, tzinfo=UTC
     )
+
+
+@pytest.mark.requirement("JSCH-09")
+@pytest.mark.parametrize("languages", [("de",), ("fr",), ("en", "de")])
+@pytest.mark.parametrize(
+    ("given", "due"),
+    [
+        ("2026-03-12T15:00", "2026-03-12T15:00"),
+        ("2026-03-12T15:00:00+01:00", "2026-03-12T15:00"),
+        ("2026-03-12", "2026-03-12"),
+        ("2026-03-04T09:00", None),
+        ("March 12, 2026 at 3:00 PM", "2026-03-12T15:00"),
+        ("tomorrow at 15:00", "2026-03-05T15:00"),
+    ],
+)
+def test_an_attribute_as_models_write_it_is_read_in_any_language(
+    languages: tuple[str, ...], given: str, due: str | None
+) -> None:
+    found = due_date(given, "Zahnarzt", NOW, JournalPolicy(zone=BERLIN, languages=languages))
+    local = found.astimezone(BERLIN).isoformat()[:19] if found else None
+    assert (local and local.removesuffix("T23:59:59").removesuffix(":00")) == due
 
 
 @pytest.mark.requirement("JSCH-09")

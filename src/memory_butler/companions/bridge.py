@@ -12,7 +12,7 @@ from typing import Final
 from uuid import UUID, uuid5
 
 from memory_butler.companions.opening import Companion, use
-from memory_butler.domain.errors import MemoryButlerError, Unavailable
+from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import Hit, recall
@@ -73,7 +73,7 @@ async def hand_over(memory: Memory, principal: Principal, companion: str) -> Han
 
 
 async def recalled(memory: Memory, principal: Principal, message: str) -> list[Answer]:
-    """What memory has to say on a message; nothing while it is away."""
+    """What memory has to say on a message; nothing while it is away, or cannot answer."""
     try:
         hits = await recall(
             memory,
@@ -81,7 +81,7 @@ async def recalled(memory: Memory, principal: Principal, message: str) -> list[A
             message[:_MAX_TOPIC_CHARS],
             limit=memory.config.journal.bridge.recall_limit,
         )
-    except Unavailable as error:
+    except MemoryButlerError as error:
         log.warning("memory adds nothing to a journal's prompt", code=error.code)
         return []
     if not hits:

@@ -36,6 +36,7 @@ from memory_butler.journal.spans import (
     Found,
     Read,
     day_of,
+    from_to,
     midnight,
     next_day_of_month,
     span,
@@ -224,21 +225,27 @@ def window(phrase: str, now: datetime, policy: JournalPolicy) -> Period | None:
     if found is None:
         return None
     start = min(found.start, base) if found.up_to else found.start
-    return Period(midnight(start).astimezone(UTC), midnight(found.end - SECOND, 1).astimezone(UTC))
+    end = found.lasts or found.end
+    return Period(midnight(start).astimezone(UTC), midnight(end - SECOND, 1).astimezone(UTC))
 
 
 def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) -> Found | None:
-    """The first date in a text; with `future`, the first that is not past."""
+    """The first date in a text; with `future`, the first that is not past. Without, it is all that
+    somebody gave as a date."""
     languages, said = policy.languages, as_matched(text)
     others = [one for one in languages if one not in ("en", "de")]
     try:
         readers: list[Iterator[Found]] = []
-        if "en" in languages or not languages:
+        # What a model gives as a date, it may write in English.
+        is_english = not future and any(english.found_in(said))
+        if "en" in languages or not languages or is_english:
             readers.append(_english(said, base))
         if "de" in languages:
             # The day says which language it is, else the time: "um 8 am Bahnhof" is no "8 am".
+            alike = {day.start() for day, _ in english.iso_in(said)}
             is_german = german.found_in(said) or (
-                german.times_of_day(said) and not any(english.found_in(said))
+                german.times_of_day(said)
+                and all(day.start() in alike for day, _ in english.found_in(said))
             )
             readers.insert(0 if is_german else len(readers), _german(said, base))
         for found in chain(*readers):
@@ -269,7 +276,7 @@ def _german(text: str, base: datetime) -> Iterator[Found]:
         if all(one.end <= start or one.start >= end for start, end in known)
         and not text[one.start : one.end].lower().endswith("am")
     ]
-    days = german.found_in(text)
+    days = german.found_in(text) or german.meant(english.iso_in(text))
     offsets = german.offsets_in(text, [match for match, _ in days])
     times = [one for one in times if not _is_offset(one.start, text, offsets)]
     for match, read in days:
@@ -285,7 +292,7 @@ def _german(text: str, base: datetime) -> Iterator[Found]:
             yield replace(found, start=base, end=found.start, at=None, up_to=True)
         else:
             yield replace(found, up_to=found.up_to or german.is_up_to(match))
-    if not days:
+    if not days and not german.names_a_day(text):
         for clock in times:
             # "At 5pm" is English, and so is its day.
             said = text[clock.start : clock.end]
@@ -360,8 +367,12 @@ def _from_to(read: Read, last: Match, read_last: Read) -> Read:
 
     def first_day(match: Match, base: datetime) -> Found | None:
         first, end = read(match, base), read_last(last, base)
-        is_past = first and end and end.start < first.start and first.again != 7 * DAY
-        return end if is_past else first
+        if first is None or end is None:
+            return first
+        if first.again == 7 * DAY:  # of the week: the next one
+            ends = end.end if end.start > first.start else end.end + 7 * DAY
+            return replace(first, lasts=ends)
+        return from_to(first, end, base)
 
     return first_day
 
@@ -381,7 +392,9 @@ def _tells_which(day: Match, following: int) -> bool:
     if re.search(r"[.;\n]", text[end:following]):
         return False
     is_the = _BARE_WEEKDAY.fullmatch(day[0]) and _THE.search(text[: day.start()])
-    return bool(_WHOSE.match(text, end) or (is_the and re.match(r"\s+\w+\s", text[end:following])))
+    before_thing = re.match(r"\s+\w+\s", text[end:following])
+    is_of_thing = (is_the or english.is_feast(day[0])) and before_thing
+    return bool(_WHOSE.match(text, end) or is_of_thing)
 
 
 def _offsets(text: str, days: list[Match], times: list[Clock]) -> list[Match]:
@@ -419,6 +432,7 @@ _LATE: Final = re.compile(
     re.IGNORECASE,
 )
 _NIGHT: Final = re.compile(r"\b(?:tonight|night)\b|nacht\b", re.IGNORECASE)
+_NOON: Final = re.compile(r"\b(?:lunch|midday|mittags?|mittagessen)\b", re.IGNORECASE)
 _AT_NIGHT: Final = re.compile(r"\b(?:at\s+night|nachts|in\s+der\s+nacht)\b", re.IGNORECASE)
 _EARLY: Final = re.compile(
     r"\b(?:morning|breakfast|early|früh|morgens)\b|vormittags?\b", re.IGNORECASE
@@ -464,6 +478,8 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
         if parsed is None:
             return found
         at = parsed[0]
+    elif clock.half is None and at.hour in (11, 12, 1, 2) and _NOON.search(text):
+        at = at.replace(hour=at.hour if at.hour > 2 else at.hour + 12)
     elif clock.half is None:
         # The day's own words first: "every morning at 8 and every evening at 8".
         said_early = said is not None and _EARLY.search(said) is not None
@@ -493,6 +509,8 @@ def _half_meant(
     if not day_said:
         if is_early:
             return morning
+        if at.hour == 12 and not is_late:
+            return evening  # nobody rings at midnight
         # The next on a clock's face.
         return next((one for one in (morning, evening) if _is_after(one, base)), morning)
     if is_late or (at.hour in (12, *range(1, 7)) and not is_early):

@@ -53,7 +53,30 @@ _FEASTS: Final[Mapping[str, tuple[int, int]]] = {
     "new year's day": (1, 1),
     "valentine's day": (2, 14),
     "halloween": (10, 31),
+    "xmas eve": (12, 24),
+    "xmas": (12, 25),
+    "boxing day": (12, 26),
 }
+# Days from Easter Sunday.
+_MOVABLE: Final[Mapping[str, int]] = {
+    "easter sunday": 0,
+    "easter monday": 1,
+    "easter": 0,
+    "good friday": -2,
+    "maundy thursday": -3,
+    "palm sunday": -7,
+    "ash wednesday": -46,
+    "shrove tuesday": -47,
+    "ascension day": 39,
+    "whit sunday": 49,
+    "whit monday": 50,
+    "pentecost": 49,
+}
+# Days that differ by country or person: a time beside one is not today.
+_SOMEBODYS_DAY = (
+    r"(?:thanksgiving|(?:mother|father|labou?r|memorial|veteran|president)(?:['’]?s['’]?)?\s+day"
+    r"|on\s+(?:my|your|his|her|our|their|\w+['’]s)\s+(?:birthday|anniversary))\b"
+)
 # How units are shortened, and what is another name of several.
 _SHORT_UNITS: Final[Mapping[str, tuple[float, str]]] = {
     "min": (1, "minute"),
@@ -77,6 +100,22 @@ _PLACES: Final[Mapping[str, int]] = {
     **{word: place for place, word in enumerate("1st 2nd 3rd 4th".split(), start=1)},
     "last": -1,
 }
+# The days of a month, spelled: "on the twenty-first".
+_UPTO_NINTH = "first second third fourth fifth sixth seventh eighth ninth".split()
+_ORDINALS: Final[Mapping[str, int]] = {
+    word: day
+    for day, word in enumerate(
+        [
+            *_UPTO_NINTH,
+            *"tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth".split(),
+            *"eighteenth nineteenth twentieth".split(),
+            *(f"twenty-{one}" for one in _UPTO_NINTH),
+            *"thirtieth thirty-first".split(),
+        ],
+        start=1,
+    )
+}
+_ORDINAL = f"(?P<word>{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})"
 _PLACE = rf"(?:{'|'.join(_PLACES)})"
 _OF_MONTH = rf"\s+{_ANY_WEEKDAY}\s+of\s+(?:the|a)\s+month\b"
 _ADVERBS: Final[Mapping[str, str]] = {
@@ -89,8 +128,8 @@ _ADVERBS: Final[Mapping[str, str]] = {
     "annually": "year",
 }
 _MONTH = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
+    r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+    r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
 )
 NUMBER = rf"(?:\d{{1,3}}(?:\.\d)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _UNIT_OR_DAY = rf"(?:{'|'.join(STEPS)}|weekday|workday|weekend|{_ANY_WEEKDAY})"
@@ -128,6 +167,16 @@ _VERSIONED = re.compile(
 def found_in(text: str) -> Iterator[tuple[Match, Read]]:
     """The days in a text, each with its reader."""
     return spans.matches(text, _rules())
+
+
+def is_feast(words: str) -> bool:
+    """Whether the words name a feast."""
+    return re.sub(r"\s+", " ", words.lower().replace("’", "'")) in {*_FEASTS, *_MOVABLE}
+
+
+def iso_in(text: str) -> list[tuple[Match, Read]]:
+    """The days of a text that are written as 2026-03-12, which every language reads alike."""
+    return list(spans.matches(text, _iso_rules()))
 
 
 def _in_part(found: Found, part: str | None) -> Found:
@@ -203,7 +252,7 @@ def _exact_or_span(match: Match, base: datetime) -> Found | None:
 
 def _calendar(match: Match, base: datetime) -> Found | None:
     """A date of the calendar, which dateparser reads; what may be two days is none."""
-    phrase = re.sub(r"\b(?:the|of)\b", " ", match["date"], flags=re.IGNORECASE)
+    phrase = re.sub(r"\b(?:the|of)\b|(?<=[a-z])\.", " ", match["date"], flags=re.IGNORECASE)
     order = "DMY" if "." in phrase else "MDY"
     if re.fullmatch(r"\d+\.\d+\.?", phrase):
         phrase = phrase.rstrip(".").replace(".", "/")
@@ -215,7 +264,7 @@ def _calendar(match: Match, base: datetime) -> Found | None:
     moment = coming_date(phrase, base, ["en"], order)
     if moment is None:
         return None
-    has_year = re.search(_YEAR, phrase) is not None
+    has_year = re.search(rf"{_YEAR}|/\d\d$", phrase) is not None
     return replace(day_of(moment[0]), again=None if has_year else STEPS["year"])
 
 
@@ -241,6 +290,18 @@ def _weekday_and_date(match: Match, base: datetime) -> Found | None:
 def _feast(match: Match, base: datetime) -> Found | None:
     feast = re.sub(r"\s+", " ", match["feast"].lower().replace("’", "'"))
     return spans.next_date(*_FEASTS[feast], base)
+
+
+def _spelled(match: Match, base: datetime) -> Found | None:
+    given, day = match.groupdict(), _ORDINALS[match["word"].lower()]
+    if not given.get("month"):
+        return next_day_of_month(day, base)
+    year = given.get("year")
+    return spans.next_date(_month(match["month"]), day, base, int(year) if year else None)
+
+
+def _movable(match: Match, base: datetime) -> Found:
+    return spans.easter(base, _MOVABLE[re.sub(r"\s+", " ", match["movable"].lower())])
 
 
 def _repeated(match: Match, base: datetime) -> Found | None:
@@ -282,7 +343,8 @@ def _of_each_month(match: Match, base: datetime) -> Found | None:
         return spans.round_of_place(_PLACES[match["place"].lower()], _weekday(word), base)
     if match["last"]:
         return round_of_month(31, base)
-    day = _PLACES.get(match["day"].lower()) or int(re.sub(r"\D", "", match["day"]))
+    word = match["day"] or match["first"]
+    day = _PLACES.get(word.lower()) or int(re.sub(r"\D", "", word))
     return round_of_month(day, base)
 
 
@@ -308,6 +370,8 @@ def _first_day(match: Match, base: datetime) -> Found | None:
     month, first, last = _month(match["month"]), int(match["first"]), int(match["last"])
     if is_moved(match):
         return spans.next_date(month, last, base, year)
+    if last < first and match.start("month") < match.start("first"):
+        return spans.next_date(month, first, base, year)  # "march 12 to 2 friends"
     return spans.first_day(month, first, last, base, year)
 
 
@@ -353,6 +417,11 @@ def _any_of(match: Match, base: datetime) -> Found | None:
     return replace(round_of_week(days, base), repeats=None)
 
 
+def _from_day_to_day(match: Match, base: datetime) -> Found | None:
+    first, last = _weekday(match["first"]), _weekday(match["last"])
+    return round_of_week(range(first, last + 1), base) if first < last else None
+
+
 def _near(match: Match, base: datetime) -> Found:
     word = match["near"].lower()
     if word.endswith(("tomorrow", "tmrw")):
@@ -377,6 +446,23 @@ _DAY_OF_MONTH = (
 
 
 @cache
+def _iso_rules() -> tuple[Rule, ...]:
+    """Dates as programs and models write them, in any language."""
+    return (
+        rule(
+            rf"(?P<exact>{_ISO_DATE}(?:T|\s(?=\d))\d\d:\d\d"
+            rf"(?:(?:{_SECONDS})?\s?(?:Z|{_EAST})|{_SECONDS}\s?{_WEST}))(?![\w:])",
+            _exact,
+        ),
+        rule(
+            rf"(?P<exact>(?P<date>{_ISO_DATE})T(?P<begin>\d\d:\d\d)-(?P<end>{_WEST[1:]}))(?![\w:])",
+            _exact_or_span,
+        ),
+        rule(rf"(?P<date>{_YEAR[:-2]}[-/]\d\d[-/]\d\d)(?=T\d|\b)(?![-/])", _calendar),
+    )
+
+
+@cache
 def _rules() -> tuple[Rule, ...]:
     """In order of precedence, where two find the same words. Made by the first phrase: compiling
     them takes longer than all else that this module does when it is imported."""
@@ -388,7 +474,8 @@ def _rules() -> tuple[Rule, ...]:
         ),
         rule(
             rf"(?:every|each)\s+(?:(?P<place>first|last|1st|{_PLACE}(?={_OF_MONTH}))\s+(?P<weekday>{_ANY_WEEKDAY})"
-            rf"|(?P<last>last\s+day)(?=\s+of)|(?P<day>\d{{1,2}}{SUFFIX})(?!\s+{_UNIT_OR_DAY}))"
+            rf"|(?P<last>last\s+day)(?=\s+of)|(?P<day>\d{{1,2}}{SUFFIX})(?!\s+{_UNIT_OR_DAY})"
+            rf"|(?P<first>first)(?=\s+of\s+(?:the|a)\s+month\b))"
             rf"(?:\s+of\s+(?:the|a)\s+month\b)?",
             _of_each_month,
         ),
@@ -411,18 +498,26 @@ def _rules() -> tuple[Rule, ...]:
             rf"(?:\s+on\s+(?:the\s+)?(?:(?P<day>\d{{1,2}}){SUFFIX}|(?P<on>{_ANY_WEEKDAY}s?){_MORE_DAYS}))?",
             _repeated,
         ),
+        *_iso_rules(),
+        rule(rf"(?P<date>\d{{1,2}}-{_MONTH}-{_YEAR})", _calendar),
+        rule(rf"(?P<movable>{'|'.join(_MOVABLE)})\b".replace(" ", r"\s+"), _movable),
+        rule(_SOMEBODYS_DAY, lambda match, base: None),
+        rule(r"yesterday\b|last\s+night\b", lambda match, base: None),
         rule(
-            rf"(?P<exact>{_ISO_DATE}(?:T|\s(?=\d))\d\d:\d\d"
-            rf"(?:(?:{_SECONDS})?\s?(?:Z|{_EAST})|{_SECONDS}\s?{_WEST}))(?![\w:])",
-            _exact,
+            rf"(?:the\s+)?{_ORDINAL}\s+of\s+(?P<month>{_MONTH})(?:,?\s+(?P<year>{_YEAR}))?",
+            _spelled,
         ),
         rule(
-            rf"(?P<exact>(?P<date>{_ISO_DATE})T(?P<begin>\d\d:\d\d)-(?P<end>{_WEST[1:]}))(?![\w:])",
-            _exact_or_span,
+            rf"(?:on|by|until|till|before|due)\s+(?:on\s+)?the\s+{_ORDINAL}{ENDS}(?!\s+{_ANY_WEEKDAY})",
+            _spelled,
         ),
-        rule(rf"(?P<date>{_YEAR[:-2]}[-/]\d\d[-/]\d\d)(?=T\d|\b)(?![-/])", _calendar),
+        rule(r"(?:on\s+)?weekends\b", lambda match, base: round_of_week((5, 6), base)),
         rule(
-            rf"(?P<date>\d{{1,2}}\.\d{{1,2}}\.{_YEAR}|\d{{1,2}}/\d{{1,2}}/{_YEAR})",
+            rf"(?:on\s+)?weekday\s+(?P<part>{_PART[:-2]})s\b",
+            lambda match, base: _in_part(round_of_week(range(5), base), match["part"]),
+        ),
+        rule(
+            rf"(?P<date>\d{{1,2}}\.\d{{1,2}}\.{_YEAR}|\d{{1,2}}/\d{{1,2}}/(?:{_YEAR}|\d\d\b(?![/.])))",
             _calendar,
         ),
         rule(rf"{_TOWARDS}(?P<date>\d{{1,2}}/\d{{1,2}})(?![\w/.])", _calendar),
@@ -451,9 +546,10 @@ def _rules() -> tuple[Rule, ...]:
         rule(rf"{_DAY_OF_MONTH},?\s+(?:of\s+)?next\s+year\b", _next_year),
         rule(rf"next\s+year,?\s+(?:on|in)\s+(?:the\s+)?{_DAY_OF_MONTH}", _next_year),
         rule(
-            rf"from\s+(?P<date>{_MONTH}\s+\d{{1,2}})(?:{SUFFIX})?\s?(?:[-–]|to|until|till|through)\s?"
-            r"\d{1,2}\b(?!:)",
-            _calendar,
+            rf"(?:from\s+)?(?P<month>{_MONTH})\s+(?P<first>\d{{1,2}})(?:{SUFFIX})?"
+            rf"\s?(?:[-–]|to|until|till|through)\s?(?P<last>\d{{1,2}})(?:{SUFFIX})?(?![\d:.]*\d|\s*[ap]\.?m\b)"
+            rf"(?:,?\s+(?P<year>{_YEAR}))?",
+            _first_day,
         ),
         rule(
             rf"(?:from\s+)?(?:the\s+)?(?P<first>\d{{1,2}})(?:{SUFFIX})?\s?(?:[-–]|to|until|till|through)\s?"
@@ -555,8 +651,14 @@ def _rules() -> tuple[Rule, ...]:
             rf"(?:on\s+(?P<on>{_WEEKDAY_OR_SHORT})|(?P<first>{_WEEKDAY_OR_SHORT})){_DAYS_AFTER}",
             _any_of,
         ),
+        # "Mon-Fri at 7", and as Americans write it: "Fri. at 3".
         rule(
-            rf"(?P<short>{_SHORT_WEEKDAY})(?={_THEN_TIME})",
+            rf"(?P<first>{_SHORT_WEEKDAY})\.?\s?(?:[-–]|to|through)\s?(?P<last>{_SHORT_WEEKDAY})\b\.?"
+            rf"(?={_THEN_TIME})",
+            _from_day_to_day,
+        ),
+        rule(
+            rf"(?P<short>{_SHORT_WEEKDAY}|(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\.)(?={_THEN_TIME})",
             lambda match, base: _next_weekday(match["short"], base),
         ),
         # "fri 13" is a day of some month.

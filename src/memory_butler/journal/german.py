@@ -4,8 +4,8 @@ dateparser takes "mit" for Wednesday and "die" for Tuesday, and leaves the time 
 """
 
 import re
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
 from functools import cache
 from typing import Final
 
@@ -46,10 +46,30 @@ _UNITS: Final[Mapping[str, str]] = {
     "minute": "minute", "stunde": "hour", "tag": "day", "woche": "week", "wochenende": "weekend",
     "monat": "month", "jahr": "year", "werktag": "working day", "täglich": "day",
     "wöchentlich": "week", "monatlich": "month", "jährlich": "year", "werktags": "working day",
+    "wochentags": "working day", "unter der woche": "working day",
 }  # fmt: skip
 _PLACES: Final[Mapping[str, int]] = {"erst": 1, "zwei": 2, "drit": 3, "vier": 4, "letz": -1}
 _FEASTS: Final[Mapping[str, tuple[int, int]]] = {
     "heiligabend": (12, 24), "weihnachten": (12, 25), "silvester": (12, 31), "neujahr": (1, 1),
+}  # fmt: skip
+
+# Days from Easter Sunday.
+_MOVABLE: Final[Mapping[str, int]] = {
+    "ostersonntag": 0, "ostermontag": 1, "ostern": 0, "karfreitag": -2, "gründonnerstag": -3,
+    "rosenmontag": -48, "aschermittwoch": -46, "himmelfahrt": 39, "pfingsten": 49,
+    "pfingstsonntag": 49, "pfingstmontag": 50, "fronleichnam": 60,
+}  # fmt: skip
+
+_ORDINALS: Final[Mapping[str, int]] = {
+    **{
+        word: number
+        for number, word in enumerate(
+            "ersten zweiten dritten vierten fünften sechsten siebten achten neunten zehnten elften "
+            "zwölften dreizehnten vierzehnten fünfzehnten".split(),
+            start=1,
+        )
+    },
+    "zwanzigsten": 20, "dreißigsten": 30, "dreissigsten": 30,
 }  # fmt: skip
 
 _WEEKDAY = rf"(?P<weekday>{'|'.join(_WEEKDAYS)}|sonnabend)"
@@ -103,11 +123,17 @@ _FRACTIONS: Final = {"halb": -30, "viertel nach": 15, "viertel vor": -15, "dreiv
 
 def found_in(text: str) -> list[tuple[Match, Read]]:
     """The days in a text, each with its reader, but for those that are not meant."""
-    return [
-        one
-        for one in spans.matches(text, _rules())
-        if not _NOT_BEFORE.search(text[: one[0].start()])
-    ]
+    return meant(spans.matches(text, _rules()))
+
+
+def names_a_day(text: str) -> bool:
+    """Whether a text names any day, meant or not: then a time is not today's."""
+    return any(spans.matches(text, _rules()))
+
+
+def meant(days: Iterable[tuple[Match, Read]]) -> list[tuple[Match, Read]]:
+    """Days but for those that were, begin then, or are excluded: "ab Montag"."""
+    return [one for one in days if not _NOT_BEFORE.search(one[0].string[: one[0].start()])]
 
 
 def offsets_in(text: str, days: list[Match]) -> list[Match]:
@@ -235,7 +261,9 @@ def _of_date(match: Match, base: datetime) -> Found | None:
     given = match.groupdict()
     number = int(given["number"]) if given.get("number") else _month(match["month"])
     year = given.get("year")
-    return next_date(number, int(match["day"]), base, int(year) if year else None)
+    # "10.3.26"
+    full = int(year) % 2000 + 2000 if year else None
+    return next_date(number, int(match["day"]), base, full)
 
 
 def _perhaps_of_date(match: Match, base: datetime) -> Found | None:
@@ -288,7 +316,7 @@ def _first_date(match: Match, base: datetime) -> Found | None:
     """ "vom 28. April bis 3. Mai"; the second where the first is past."""
     number = int(match["of"]) if match["of"] else _month(match["of_month"])
     first, last = next_date(number, int(match["first"]), base), _of_date(match, base)
-    return last if first is None or (last and last.start < first.start) else first
+    return first if first is None or last is None else spans.from_to(first, last, base)
 
 
 def _day_of_next_month(match: Match, base: datetime) -> Found | None:
@@ -316,12 +344,19 @@ def _each(match: Match, base: datetime) -> Found | None:
     if days := given.get("days"):
         words = re.findall(r"[a-zäöü]{5,}", days.lower())
         named = [_weekday(one.removesuffix("s")) for one in words]
+        if (given.get("unit") or "").lower() == "tag":
+            # "Alle 14 Tage freitags" is every other week.
+            if every % 7:
+                return None
+            every //= 7
         return _in_part(round_of_week(named, base, every), given.get("part"))
     if part := given.get("part"):
         return round_of_unit(_PARTS[part.lower()], base, every)
     if given.get("day"):
         return round_of_month(int(given["day"]), base, every)
-    unit = _UNITS[(given.get("adverb") or given["unit"]).lower().split()[0]]
+    unit = _UNITS[
+        given["adverb"].lower() if given.get("adverb") else given["unit"].lower().split()[0]
+    ]
     return round_of_unit(unit, base, every)
 
 
@@ -349,6 +384,32 @@ def _feast(match: Match, base: datetime) -> Found | None:
     return next_date(*_FEASTS[match["feast"].lower()], base)
 
 
+def _spelled(match: Match, base: datetime) -> Found | None:
+    """ "am dritten Mai", "am Ersten"."""
+    given, day = match.groupdict(), _ORDINALS[match["word"].lower()]
+    if not given.get("month"):
+        return next_day_of_month(day, base)
+    year = given.get("year")
+    return next_date(_month(given["month"]), day, base, int(year) if year else None)
+
+
+def _calendar_week(match: Match, base: datetime) -> Found | None:
+    """ "KW 12", the next that is not over."""
+    for year in (base.year, base.year + 1):
+        try:
+            monday = date.fromisocalendar(year, int(match["week"]), 1)
+        except ValueError:
+            return None
+        start = midnight(base).replace(year=monday.year, month=monday.month, day=monday.day)
+        if start + 7 * spans.DAY > base:
+            return Found(start, start + 7 * spans.DAY)
+    return None
+
+
+def _movable(match: Match, base: datetime) -> Found:
+    return spans.easter(base, _MOVABLE[match["movable"].lower()])
+
+
 @cache
 def _rules() -> tuple[Rule, ...]:
     """In order of precedence, where two find the same words."""
@@ -373,7 +434,12 @@ def _rules() -> tuple[Rule, ...]:
             _each,
         ),
         rule(rf"alle\s+{_COUNT}\s+{_UNIT}(?:\s+(?:am\s+)?{_DAYS}s?\b)?", _each),
-        rule(r"(?P<adverb>täglich|wöchentlich|monatlich|jährlich|werktags)\b", _each),
+        rule(
+            r"(?P<adverb>täglich|wöchentlich|monatlich|jährlich|werktags|wochentags"
+            r"|unter der woche)\b",
+            _each,
+        ),
+        rule(r"an\s+wochenenden\b", lambda match, base: round_of_week((5, 6), base)),
         rule(rf"(?P<days>{weekdays}s(?:\s*(?:,|und|/|&)\s*{weekdays}s)*)\b", _each),
         rule(
             rf"(?P<first>{_SHORT})\s?[-–]\s?(?P<last>{_SHORT}){_TIME_AFTER}",
@@ -383,6 +449,23 @@ def _rules() -> tuple[Rule, ...]:
         rule(
             rf"(?:im|(?:am\s+)?(?P<day>\d{{1,2}})\.)\s*{_MONTH}\s+nächste(?:s\s+jahr|n\s+jahres)\b",
             _next_year,
+        ),
+        rule(r"(?:vor)?gestern\b", lambda match, base: None),
+        rule(r"(?:in\s+(?:der\s+)?)?kw\s?(?P<week>\d{1,2})\b", _calendar_week),
+        rule(
+            r"übernächste[nmrs]?\s+(?P<unit>wochenende|woche|monat|jahr)\b",
+            lambda match, base: span(_UNITS[match["unit"].lower()], base, 2),
+        ),
+        rule(
+            rf"übernächste[nmrs]?\s+{_WEEKDAY}\b",
+            lambda match, base: day_of(
+                spans.next_weekday(_weekday(match["weekday"]), midnight(base, 1)).start, 7
+            ),
+        ),
+        rule(rf"am\s+(?P<word>{'|'.join(_ORDINALS)})\s+{_MONTH}(?:\s+{_YEAR})?", _spelled),
+        rule(
+            rf"(?:am|bis\s+zum)\s+(?P<word>{'|'.join(_ORDINALS)})(?=\s*(?:$|[.,;!?\n]|um\b|gegen\b))",
+            _spelled,
         ),
         # Of a span its first day.
         rule(
@@ -411,10 +494,14 @@ def _rules() -> tuple[Rule, ...]:
         ),
         rule(
             rf"(?:{_WEEKDAY},?\s+|(?:am|bis(?:\s+zum)?|zum|dem|den|vor\s+dem)\s+)(?:dem\s+|den\s+)?"
-            r"(?P<day>\d{1,2})\.(?P<number>0?[1-9]|1[0-2])\.?(?![\d.])",
+            r"(?P<day>\d{1,2})\.(?P<number>0?[1-9]|1[0-2])(?:\.(?P<year>\d\d)\b|\.?)(?![\d.])",
             _of_date,
         ),
         rule(r"(?P<day>\d{1,2})\.(?P<number>0?[1-9]|1[0-2])\.(?![\d.])", _perhaps_of_date),
+        rule(
+            rf"(?P<day>\d{{1,2}})\.(?P<number>0?[1-9]|1[0-2])\.(?P<year>\d\d){_TIME_AFTER}",
+            _perhaps_of_date,
+        ),
         rule(rf"(?:am\s+)?{_WEEKDAY}\s+in\s+{in_time}", _of_weekday),
         rule(rf"(?P<near>heute|morgen)\s+in\s+{in_time}", _near),
         rule(
@@ -459,4 +546,11 @@ def _rules() -> tuple[Rule, ...]:
             _near,
         ),
         rule(rf"(?P<feast>{'|'.join(_FEASTS)})\b", _feast),
+        rule(rf"(?P<movable>{'|'.join(_MOVABLE)})\b", _movable),
+        rule(r"muttertag\b", lambda match, base: spans.next_of_month(2, 6, base, 5)),
+        # Of a person, or counted: a time beside one is not today.
+        rule(
+            r"(?:(?:an|zu[mr]?)\s+(?:\w+\s+)?geburtstag|[1-4]\.\s+advent)\b",
+            lambda match, base: None,
+        ),
     )

@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import count, islice
 from typing import Final
 
+from dateutil.easter import easter as easter_of  # type: ignore[import-untyped]  # ships none
 from dateutil.relativedelta import relativedelta  # type: ignore[import-untyped]  # ships none
 
 from memory_butler.journal.clocks import Match
@@ -58,6 +59,7 @@ class Found:
     again: timedelta | relativedelta | None = None
     is_part: bool = False
     repeats: str | None = None
+    lasts: datetime | None = None
 
     def due(self) -> datetime:
         return self.at or self.end - SECOND
@@ -173,6 +175,17 @@ def next_date(month: int, day: int, base: datetime, year: int | None = None) -> 
     return replace(day_of(then if then >= midnight(base) else then + a_year), again=a_year)
 
 
+def easter(base: datetime, days: int = 0) -> Found:
+    """So many days after the next Easter Sunday, today included."""
+    today = midnight(base)
+    for year in count(base.year):
+        day = easter_of(year) + days * DAY
+        found = day_of(today.replace(year=day.year, month=day.month, day=day.day))
+        if found.start >= today:
+            return found
+    raise OverflowError("the calendar ends")
+
+
 def first_day(
     month: int, first: int, last: int, base: datetime, year: int | None = None
 ) -> Found | None:
@@ -180,8 +193,13 @@ def first_day(
     end = next_date(month, last, base, year)
     if end is None or not 1 <= first < last:
         return end
-    start = end.start.replace(day=first)
-    return end if start < midnight(base) else day_of(start)
+    return from_to(day_of(end.start.replace(day=first)), end, base)
+
+
+def from_to(first: Found, last: Found, base: datetime) -> Found:
+    """The first day of what lasts; the last where the first is past already."""
+    is_past = first.start < midnight(base) or last.start < first.start
+    return last if is_past else replace(first, lasts=last.end)
 
 
 def next_month(month: int, base: datetime, year: int | None = None) -> Found:
