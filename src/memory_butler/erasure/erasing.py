@@ -291,6 +291,7 @@ async def finish(
 async def _complete(
     memory: Memory, principal: Principal, row: Row, admin_dsn: str | None, tell: Tell
 ) -> Certificate:
+    data_dir = opening.data_dir(memory)
     report, everything = row["report"], row["target"]["by"] == "tenant"
     memory.embedder.forget_queries()
     memory.spoken.pop(principal.tenant, None)
@@ -299,16 +300,14 @@ async def _complete(
         _erase_journals, memory, principal.tenant, report, everything
     )
     spooled = await asyncio.to_thread(
-        spools.erase, opening.data_dir(memory) / "spool", _spooled(row["target"], report)
+        spools.erase, data_dir / "spool", _spooled(row["target"], report)
     )
     # Any copy that lies there is an old one: while a move makes it, nothing is erased.
-    removed = await asyncio.to_thread(
-        leftovers.remove_arriving, opening.data_dir(memory), principal.tenant
-    )
+    removed = await asyncio.to_thread(leftovers.remove_arriving, data_dir, principal.tenant)
     destroyed: list[str] = []
     if everything:
-        await asyncio.to_thread(peers.forget, opening.data_dir(memory), principal.tenant)
-        folder = opening.data_dir(memory) / keyring.FOLDER
+        await asyncio.to_thread(peers.forget, data_dir, principal.tenant)
+        folder = data_dir / keyring.FOLDER
         destroyed = await asyncio.to_thread(
             keyring.destroy, folder, principal.tenant, str(row["id"]), memory.clock()
         )
@@ -317,8 +316,8 @@ async def _complete(
     if admin_dsn is not None:
         tell("removing what restores have left")
         name = database_of(admin_dsn)
-        removed += await leftovers.remove_unfinished(opening.data_dir(memory), admin_dsn, name)
-        left = await leftovers.find(opening.data_dir(memory), admin_dsn, name)
+        removed += await leftovers.remove_unfinished(data_dir, admin_dsn, name)
+        left = await leftovers.find(data_dir, admin_dsn, name)
         touched = {name for name, count in report["rows"].items() if count} - {"tokens"}
         # The state of a fact that was rewritten in place is in its old row, too.
         scrubbed = await scrubbing.scrub(admin_dsn, touched | {"memory_versions"}, tell)
@@ -353,7 +352,7 @@ async def _complete(
                 *(() if scrubbed and scrubbed.log else _SERVER_OF_YOURS),
             ],
         },
-        opening.data_dir(memory),
+        data_dir,
     )
 
 
