@@ -57,7 +57,7 @@ def test_the_life_of_a_token(installation: Installation, tenant: str) -> None:
 
 
 def test_the_list_says_which_token_has_expired(installation: Installation, tenant: str) -> None:
-    for name, days in (("intern", "0.000001"), ("laptop", "365")):
+    for name, days in (("intern", "0.0000001"), ("laptop", "365")):
         words = ("--tenant", tenant, "--name", name, "--expires-days", days)
         installation.inside("token", "create", *words)
     listed = installation.inside("token", "list", "--tenant", tenant).out.splitlines()

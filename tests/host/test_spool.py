@@ -4,7 +4,9 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import Any
 from uuid import uuid4
 
@@ -291,14 +293,15 @@ async def test_sending_goes_on_after_the_spool_could_not_be_read(
     monkeypatch.setattr(remembrance, "_RETRY_SECONDS", 0.05)
     spool = Spool(tmp_path / "spool")
     spool.put(_episode("Kept"))
-    listed, broken = Spool.waiting, iter([True])
+    listed, broken = Path.iterdir, iter([True])
 
-    def waiting(self: Spool) -> Waiting:
-        if next(broken, False):
+    def iterdir(self: Path) -> Iterator[Path]:
+        in_spool = self == spool.folder and current_thread() is not main_thread()
+        if in_spool and next(broken, False):
             raise OSError(5, "Input/output error")
         return listed(self)
 
-    monkeypatch.setattr(Spool, "waiting", waiting)
+    monkeypatch.setattr(Path, "iterdir", iterdir)
     async with serving(memory, Settings()) as served:
         found = Remembrance(Server(f"{served.url}/mcp"), "health", spool, 5)
         async with beside(found.keep_sending(), "sending"), asyncio.timeout(20):

@@ -137,7 +137,7 @@ async def erase(
         Unavailable: the memories are erased, but something that must follow could not be done;
             erase again to finish.
     """
-    _data_dir(memory)
+    opening.data_dir(memory)
     done = await finish(memory, principal, target, admin_dsn=admin_dsn, tell=tell)
     for one in done:
         if one.certificate["target"] == target.as_json():
@@ -158,7 +158,7 @@ async def erase(
         if target.everything:
             counts = await erasure.erase_tenant(tx)
             if not any(counts.values()):
-                await asyncio.to_thread(_refuse_nothing, _data_dir(memory), principal.tenant)
+                await asyncio.to_thread(_refuse_nothing, opening.data_dir(memory), principal.tenant)
             goes_on = await sealing.erased_everything(memory, tx, id, chained)
         else:
             counts = await erasure.erase_memories(tx, id, scope.doomed)
@@ -281,7 +281,7 @@ async def finish(
     done = []
     for row in waiting:
         said = await _complete(memory, principal, row, admin_dsn or memory.admin_dsn, tell)
-        path = await asyncio.to_thread(certificate.written, said, _data_dir(memory))
+        path = await asyncio.to_thread(certificate.written, said, opening.data_dir(memory))
         async with transaction(memory.pool, principal.tenant, after_move=True) as tx:
             await erasure.finish(tx, row["id"], memory.clock())
         done.append(Erased(said, path))
@@ -291,6 +291,7 @@ async def finish(
 async def _complete(
     memory: Memory, principal: Principal, row: Row, admin_dsn: str | None, tell: Tell
 ) -> Certificate:
+    data_dir = opening.data_dir(memory)
     report, everything = row["report"], row["target"]["by"] == "tenant"
     memory.embedder.forget_queries()
     memory.spoken.pop(principal.tenant, None)
@@ -299,16 +300,14 @@ async def _complete(
         _erase_journals, memory, principal.tenant, report, everything
     )
     spooled = await asyncio.to_thread(
-        spools.erase, _data_dir(memory) / "spool", _spooled(row["target"], report)
+        spools.erase, data_dir / "spool", _spooled(row["target"], report)
     )
     # Any copy that lies there is an old one: while a move makes it, nothing is erased.
-    removed = await asyncio.to_thread(
-        leftovers.remove_arriving, _data_dir(memory), principal.tenant
-    )
+    removed = await asyncio.to_thread(leftovers.remove_arriving, data_dir, principal.tenant)
     destroyed: list[str] = []
     if everything:
-        await asyncio.to_thread(peers.forget, _data_dir(memory), principal.tenant)
-        folder = _data_dir(memory) / keyring.FOLDER
+        await asyncio.to_thread(peers.forget, data_dir, principal.tenant)
+        folder = data_dir / keyring.FOLDER
         destroyed = await asyncio.to_thread(
             keyring.destroy, folder, principal.tenant, str(row["id"]), memory.clock()
         )
@@ -317,8 +316,8 @@ async def _complete(
     if admin_dsn is not None:
         tell("removing what restores have left")
         name = database_of(admin_dsn)
-        removed += await leftovers.remove_unfinished(_data_dir(memory), admin_dsn, name)
-        left = await leftovers.find(_data_dir(memory), admin_dsn, name)
+        removed += await leftovers.remove_unfinished(data_dir, admin_dsn, name)
+        left = await leftovers.find(data_dir, admin_dsn, name)
         touched = {name for name, count in report["rows"].items() if count} - {"tokens"}
         # The state of a fact that was rewritten in place is in its old row, too.
         scrubbed = await scrubbing.scrub(admin_dsn, touched | {"memory_versions"}, tell)
@@ -353,7 +352,7 @@ async def _complete(
                 *(() if scrubbed and scrubbed.log else _SERVER_OF_YOURS),
             ],
         },
-        _data_dir(memory),
+        data_dir,
     )
 
 
@@ -376,7 +375,7 @@ def _erase_journals(
     memory: Memory, tenant: str, report: Mapping[str, Any], everything: bool
 ) -> list[dict[str, Any]]:
     """Erase messages, or the tenant's journals as a whole; what went, by companion."""
-    data_dir = _data_dir(memory)
+    data_dir = opening.data_dir(memory)
     if everything:
         return [
             {
@@ -406,7 +405,3 @@ def _erase_journals(
             }
         )
     return found
-
-
-def _data_dir(memory: Memory) -> Path:
-    return opening.data_dir(memory)

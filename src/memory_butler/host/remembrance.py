@@ -12,7 +12,7 @@ from uuid import UUID
 from memory_butler.domain.errors import MemoryButlerError, Unavailable
 from memory_butler.host.agent import Server
 from memory_butler.host.mcp_client import Refused, call_tool
-from memory_butler.host.spool import Spool, SpooledEpisode, Waiting
+from memory_butler.host.spool import Spool, SpooledEpisode
 from memory_butler.logs import get_logger
 
 log = get_logger()
@@ -34,8 +34,6 @@ class Remembrance:
     timeout_seconds: float
     _sending: asyncio.Lock = field(default_factory=asyncio.Lock)
     _new: asyncio.Event = field(default_factory=asyncio.Event)
-    # What the disk did not take.
-    _unkept: list[SpooledEpisode] = field(default_factory=list, repr=False)
 
     async def block(self, prompt: str, session: UUID) -> str:
         """The memory block for a prompt (SPN-01); empty while memory is away."""
@@ -54,60 +52,29 @@ class Remembrance:
 
         Who is stopped meanwhile has kept it nevertheless.
         """
-        await asyncio.shield(asyncio.to_thread(self.keep, episode))
+        await asyncio.shield(asyncio.to_thread(self.spool.put, episode))
         self._new.set()
         return await self.send()
-
-    def keep(self, episode: SpooledEpisode) -> None:
-        """Put an episode into the spool; what the disk does not take waits in this process."""
-        try:
-            self.spool.put(episode)
-        except OSError as error:
-            log.error("an episode is kept in memory alone, not on disk", reason=error.strerror)
-            self._unkept.append(episode)
 
     async def send(self) -> bool:
         """Send what waits, the oldest first; True if nothing waits any more."""
         async with self._sending:
-            waiting = await asyncio.to_thread(self._waiting)
+            waiting = await asyncio.to_thread(self.spool.waiting)
             whole = waiting.whole
-            unkept = [(None, episode) for episode in self._unkept]
-            for path, episode in [*waiting.episodes, *unkept]:
+            for path, episode in waiting.episodes:
                 if path is not None and not path.exists():
                     continue  # erased meanwhile
+                refused = False
                 try:
                     await self._store(episode)
                 except Refused as error:
                     log.error("memory refuses an episode for good", reason=str(error))
-                    end = self.spool.refuse
+                    refused = True
                 except MemoryButlerError as error:
                     log.warning("an episode waits in the spool", reason=str(error))
                     return False
-                else:
-                    end = self.spool.done
-                if path is None:
-                    self._unkept.remove(episode)
-                    continue
-                try:
-                    end(path)
-                except OSError as error:
-                    log.error("the spool cannot be changed", reason=error.strerror)
-                    whole = False
+                whole = self.spool.end(path, episode, refused=refused) and whole
         return whole
-
-    def _waiting(self) -> Waiting:
-        """What waits on disk, with what it takes by now of what it did not take before."""
-        try:
-            for episode in list(self._unkept):
-                self.spool.put(episode)
-                self._unkept.remove(episode)
-        except OSError:
-            pass  # it is in the log, and waits in this process
-        try:
-            return self.spool.waiting()
-        except OSError as error:
-            log.error("the spool cannot be read", reason=error.strerror)
-            return Waiting([], whole=False)
 
     async def _store(self, episode: SpooledEpisode) -> None:
         """Have memory store it.

@@ -61,7 +61,7 @@ class Spawner:
         return outcome
 
     def _keep(self, session: Session, extracted: Extract) -> None:
-        self.remembrance.keep(self._episode(session, extracted))
+        self.remembrance.spool.put(self._episode(session, extracted))
 
     def _episode(self, session: Session, extracted: Extract) -> SpooledEpisode:
         return SpooledEpisode(

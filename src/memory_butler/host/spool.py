@@ -7,6 +7,7 @@ episode is lost, and no session waits, because a key is away.
 """
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -46,32 +47,44 @@ class SpooledEpisode:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What waits in a spool, the oldest first. `whole`: False, if some of it, or its key, is
-    out of reach."""
+    """What waits in a spool, the oldest first, and where: None, where the disk did not take it.
 
-    episodes: list[tuple[Path, SpooledEpisode]]
+    `whole`: False, if some of it, or its key, is out of reach.
+    """
+
+    episodes: list[tuple[Path | None, SpooledEpisode]]
     whole: bool = True
 
 
 @dataclass(slots=True)
 class Spool:
-    """The folder of one butler; only its user can read it. Making one fetches the key."""
+    """The folder of one butler; only its user can read it. Making one fetches the key.
+
+    Whatever the disk refuses is logged here, and costs no episode.
+    """
 
     folder: Path
     keys: Keyring | None = None
     _held: HeldKeys | None = field(default=None, init=False, repr=False)
+    # What the disk did not take.
+    _unkept: list[SpooledEpisode] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._fetch_key()
 
     def put(self, episode: SpooledEpisode) -> None:
-        """Keep an episode; it is on disk when this returns.
+        """Keep an episode; it is on disk when this returns, or in this process where the disk does
+        not take it.
 
         Where the key could not be fetched yet, it is kept unencrypted.
-
-        Raises:
-            OSError: the disk does not take it; nothing of it is left there.
         """
+        try:
+            self._write(episode)
+        except OSError as error:
+            log.error("an episode is kept in memory alone, not on disk", reason=error.strerror)
+            self._unkept.append(episode)
+
+    def _write(self, episode: SpooledEpisode) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Named by time first, so that they are sent in the order in which they happened.
         moment = episode.occurred_at.replace(":", "").replace("+", "")
@@ -89,11 +102,13 @@ class Spool:
     def waiting(self) -> Waiting:
         """What waits. A torn file is set aside; one that is out of reach, or its key, stays."""
         away = not self._fetch_key()
-        if not self.folder.is_dir():
-            return Waiting([])
-        found, whole = [], True
-        files = (path for path in self.folder.iterdir() if path.suffix in (_SUFFIX, _SEALED))
-        for path in sorted(files):
+        with suppress(OSError):  # it is in the log, and waits in this process
+            for episode in list(self._unkept):
+                self._write(episode)
+                self._unkept.remove(episode)
+        found: list[tuple[Path | None, SpooledEpisode]] = []
+        files, whole = self._files()
+        for path in files:
             if away and path.suffix == _SEALED:
                 # Not asked for again: each request may take a minute.
                 whole = False
@@ -112,17 +127,18 @@ class Spool:
                 whole = False
             except (ValueError, TypeError, InvalidInput) as error:
                 log.error("a spooled episode cannot be read", file=str(path), reason=str(error))
-                whole = self._set_aside(path) and whole
+                whole = self._changed(path, refused=True) and whole
+        found += [(None, episode) for episode in self._unkept]
         return Waiting(found, whole)
 
-    def _set_aside(self, path: Path) -> bool:
-        """Refuse a torn file; False: the disk does not take that now."""
+    def _files(self) -> tuple[list[Path], bool]:
+        """Where episodes are, the oldest first; and False, if the folder cannot be read."""
         try:
-            self.refuse(path)
+            all_files = list(self.folder.iterdir()) if self.folder.is_dir() else []
         except OSError as error:
-            log.error("a spooled episode stays in the way", file=str(path), reason=error.strerror)
-            return False
-        return True
+            log.error("the spool cannot be read", reason=error.strerror)
+            return [], False
+        return sorted(path for path in all_files if path.suffix in (_SUFFIX, _SEALED)), True
 
     def _fetch_key(self) -> bool:
         """Fetch the key once; False: it is away."""
@@ -142,12 +158,26 @@ class Spool:
             raise ConfigurationError("no keys are set up")
         return unseal(data, _KIND, self._held)
 
-    def done(self, path: Path) -> None:
-        """Memory has it."""
-        path.unlink(missing_ok=True)
+    def end(self, path: Path | None, episode: SpooledEpisode, *, refused: bool) -> bool:
+        """Memory has it; or will never take it, and it is set aside, not deleted.
 
-    def refuse(self, path: Path) -> None:
-        """Memory will never take it: it is set aside, not deleted."""
-        aside = self.folder / REFUSED
-        aside.mkdir(mode=0o700, exist_ok=True)
-        path.replace(aside / path.name)
+        Returns:
+            False, if the disk does not take that now.
+        """
+        if path is None:
+            self._unkept.remove(episode)
+            return True
+        return self._changed(path, refused=refused)
+
+    def _changed(self, path: Path, *, refused: bool) -> bool:
+        try:
+            if refused:
+                aside = self.folder / REFUSED
+                aside.mkdir(mode=0o700, exist_ok=True)
+                path.replace(aside / path.name)
+            else:
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            log.error("a spooled episode stays in the way", file=str(path), reason=error.strerror)
+            return False
+        return True

@@ -420,13 +420,17 @@ class Contended(Unavailable):
     """Two changes waited for each other, and this one was given up (a deadlock)."""
 
 
-async def retried(work: Callable[[], Awaitable[Result]], attempts: int = 3) -> Result:
+# Of a read that was given up for another change.
+_ATTEMPTS = 3
+
+
+async def retried(work: Callable[[], Awaitable[Result]]) -> Result:
     """Do it again when it was given up for another change; `work` opens its own transaction.
 
     For reads, whose bump takes row locks in id order: a writer that takes them in another order may
     meet it half way.
     """
-    for _ in range(attempts - 1):
+    for _ in range(_ATTEMPTS - 1):
         try:
             return await work()
         except Contended:
@@ -444,11 +448,11 @@ async def one_bulk_writer(tx: Transaction) -> None:
     )
 
 
-# A reader waits for a lock no longer than an agent would for its answer; a writer may stand behind
-# a whole batch of an import. Milliseconds.
 # SET LOCAL, which Citus hands on to the machine of the tenant; what set_config() sets, it does not.
 _TENANT = "SET LOCAL butler.tenant_id = {tenant}"
-# What a transaction writes is one step, which can be undone as one: see schema.sql.
+# By whether it is durable. What is written for good is one step, undone as one (see schema.sql),
+# and may stand behind a whole batch of an import. All else waits for a lock no longer than an agent
+# would for its answer. Milliseconds.
 _SETTINGS = {
     True: f"{_TENANT}; SET LOCAL butler.step = '{{step}}'; SET LOCAL lock_timeout = 20000",
     False: (
