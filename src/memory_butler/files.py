@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final
 # Removed when it is left over, so no name that anybody would give a folder.
 _BESIDE: Final = ".memory-butler-unfinished-"
 # The folders of a data directory that commands write into, besides the database.
-_MADE_BY_COMMANDS: Final = ("audit", "connections", "erasures", "journal", "keys")
+_MADE_BY_COMMANDS: Final = ("audit", "connections", "erasures", "journal", "keys", "spool")
 
 
 @contextmanager

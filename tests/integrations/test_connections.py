@@ -131,19 +131,24 @@ def test_hooks_of_another_installation_are_replaced(
         path for path in home.rglob("*.json") if "memory_hook.py SessionStart" in path.read_text()
     )
     # With a hook of the user's own in its group, one of ours stays.
-    mine = {"hooks": [{"command": f"python {HOOK.name}"}, {"command": "mine"}]}
-    text = hooks.read_text().replace(str(HOOK), f"/gone/{HOOK.name}")
-    hooks.write_text(jsonc.with_element(text, ("hooks", "SessionStart"), mine))
+    mine = {"hooks": [{"command": "python /x/plugin/hooks/memory_hook.py"}, {"command": "mine"}]}
+    others: tuple[dict[str, Any], ...] = (
+        {"hooks": []},
+        {"hooks": [{"command": "~/bin/my_memory_hook.py"}]},
+    )
+    text = hooks.read_text().replace(str(HOOK), "/gone/plugin/hooks/memory_hook.py")
+    for group in (mine, *others):
+        text = jsonc.with_element(text, ("hooks", "SessionStart"), group)
+    hooks.write_text(text)
     connect(kept, client, home)
     found = read(hooks)["hooks"]
-    assert [len(found[event]) for event in HOOK_TIMEOUTS[name]] == [2, 1, 1, 1][: len(found)]
+    assert [len(found[event]) for event in HOOK_TIMEOUTS[name]] == [4, 1, 1, 1][: len(found)]
     assert "/gone" not in hooks.read_text()
     assert mine in found["SessionStart"]
     connect(Connections(tmp_path / "third"), client, home)
     assert read(hooks)["hooks"] == found
     disconnect(kept, client)
-    assert read(hooks)["hooks"]["SessionStart"] == [mine]
-    assert hooks.read_text().count(HOOK.name) == 1
+    assert read(hooks)["hooks"]["SessionStart"] == [mine, *others]
 
 
 def test_what_each_client_is_told(kept: Connections, home: Path) -> None:

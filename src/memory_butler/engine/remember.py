@@ -8,6 +8,7 @@ from uuid import UUID
 
 from memory_butler.domain.errors import IntegrityViolation, InvalidInput
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust, may_touch
 from memory_butler.engine.curate import confirm_rule
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import apart, is_masked, screened
@@ -151,9 +152,10 @@ async def _store(
 
     async def write(fitting: Embedded) -> Written:
         async with transaction(memory.pool, principal.tenant) as tx:
-            if restates and isinstance(clean, NewRule):
+            # What was masked alike may not be alike.
+            if restates and isinstance(clean, NewRule) and not is_masked(clean.metadata):
                 row = await rules.saying(tx, clean.content, clean.scope, clean.trust)
-                if row is not None:
+                if row is not None and may_touch(clean.trust, Trust(row["trust"])):
                     await confirm_rule(tx, principal, row["id"], memory.clock())
                     return Written(confirms=row["id"])
             written = await insert(tx, principal, clean, fitting)

@@ -4,7 +4,6 @@ Taken from the programs' documentation; `tests/clients` runs those that can be h
 """
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -54,10 +53,15 @@ def forget_hooks(program: str) -> list[Path]:
         return []
     folders = [one for one in hook_folders() if one.name == program]
     for folder in folders:
-        for notes in ("sessions", "open"):
-            shutil.rmtree(folder / notes, ignore_errors=True)
-        (folder / "accounts").unlink(missing_ok=True)
-        for empty in (folder / "spool" / "refused", folder / "spool", folder):
+        # A session that has not ended, or was killed, has its episode in a transcript alone.
+        open_still = {one.name for one in (folder / "open").glob("*.json")}
+        for notes in (folder / "sessions").glob("*"):
+            if notes.name not in open_still:
+                notes.unlink(missing_ok=True)
+        if not open_still:
+            (folder / "accounts").unlink(missing_ok=True)
+        spool = folder / "spool"
+        for empty in (spool / "refused", spool, folder / "sessions", folder / "open", folder):
             with suppress(OSError):
                 empty.rmdir()
     return waiting_in_hooks(folders)

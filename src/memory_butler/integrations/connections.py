@@ -7,14 +7,18 @@ taken out of it.
 
 import difflib
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from memory_butler.domain.errors import InvalidInput, unwritable
 from memory_butler.files import rewrite
 from memory_butler.integrations import jsonc, toml_table
-from memory_butler.integrations.clients import HOOK, Client, Element, FileEdit, Member
+from memory_butler.integrations.clients import Client, Element, FileEdit, Member
+
+# In a line of whatever installation and system.
+_OUR_HOOK: Final = re.compile(r"plugin[\\/]+hooks[\\/]+memory_hook\.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +195,8 @@ def _without_former_hooks(edits: tuple[Member | Element, ...], text: str) -> str
 
 
 def _is_our_hook(group: Any) -> bool:
-    hooks = group.get("hooks") if isinstance(group, dict) else None
-    return isinstance(hooks, list) and all(HOOK.name in json.dumps(hook) for hook in hooks)
+    hooks = (group.get("hooks") if isinstance(group, dict) else None) or []
+    return bool(hooks) and all(_OUR_HOOK.search(json.dumps(hook)) for hook in hooks)
 
 
 def _cleaned(kept: Change, text: str) -> str:

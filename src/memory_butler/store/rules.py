@@ -103,6 +103,12 @@ async def saying(tx: Transaction, content: str, scope: str, trust: int) -> Row |
     return optional(await tx.fetchrow(SQL["saying"], scope, content, trust))
 
 
+async def lock_saying(tx: Transaction, contents: list[str]) -> None:
+    """Lock the rules in these words in id order, as everyone who locks several does."""
+    if contents:
+        await tx.execute(SQL["lock_saying"], contents)
+
+
 async def apply_mark(
     tx: Transaction,
     id: UUID,

@@ -54,6 +54,11 @@ WHERE tenant_id = $1 AND scope = $2 AND lower(btrim(content)) = lower(btrim($3))
   AND metadata->>'disabled' IS DISTINCT FROM 'true'
 ORDER BY trust DESC, created_at, id LIMIT 1 FOR UPDATE
 
+-- name: lock_saying
+SELECT FROM rules
+WHERE tenant_id = $1 AND lower(btrim(content)) = ANY (SELECT lower(btrim(c)) FROM unnest($2::text[]) c)
+ORDER BY id FOR UPDATE
+
 -- name: apply_mark
 -- What helped holds: a helpful mark confirms, and clears the mark of fading.
 UPDATE rules

@@ -13,7 +13,7 @@ from memory_butler.engine.curate import get_memory
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
 from memory_butler.engine.receipts import explain, replay
-from memory_butler.engine.remember import store_fact
+from memory_butler.engine.remember import store_fact, store_rule
 
 from .scenes import answer, configured, consolidate, fact, facts, rules, runs, statuses, tell
 
@@ -204,6 +204,23 @@ async def test_the_same_said_again_with_a_filler_confirms_nothing(
     (only,) = await facts(admin)
     assert only["last_confirmed_at"] == only["created_at"]
     assert report.total("echoes") == 1
+
+
+async def test_a_rule_that_memory_served_is_not_confirmed_by_its_echo(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    session = uuid4()
+    content = "Run ruff before each commit"
+    await store_rule(memory, principal, content)
+    await recall(memory, principal, "Shall I commit now?", session_id=session)
+    clock.advance(days=1)
+    told = "Ruff is what is to be run before each of the commits."
+    await tell(memory, principal, told, session_id=session)
+    learned = answer(new_rules=[{"content": content, "source_episode_ids": ["E1"]}])
+    report, _ = await consolidate(memory, principal, learned)
+    (only,) = await rules(admin)
+    assert only["last_confirmed_at"] == only["created_at"]
+    assert (report.total("rules_confirmed"), report.total("echoes")) == (0, 1)
 
 
 async def test_a_retold_page_does_not_retire_what_the_user_said(

@@ -61,6 +61,9 @@ async def execute(
     """Do everything in the given transaction; a failed action is rolled back alone (EXE-01)."""
     # In id order and before anything else, as readers lock what they bump.
     await facts.lock_many(tx, [*plan.confirmations, *plan.targets, *plan.restated])
+    await rules.lock_saying(
+        tx, [one.new.content for one, _ in plan.writes if isinstance(one.new, NewRule)]
+    )
     answer = _Answer(memory, principal, tx, group, plan.outcome)
     for draft, embedded in plan.writes:
         what = "storing a rule" if isinstance(draft.new, NewRule) else "storing a fact"
@@ -178,15 +181,7 @@ class _Answer:
         """
         tx, new = self.tx, draft.new
         if isinstance(new, NewRule):
-            warned = await is_warned_of(tx, draft, new, embedded)
-            draft = _held(draft, "warning" if warned else None)
-            said = await rules.saying(tx, new.content, new.scope, new.trust)
-            if draft.held is not None or said is None:
-                return _Weighed(draft)
-            if may_touch(self.group.trust, Trust(said["trust"])):
-                await confirm_rule(tx, self.principal, said["id"], self.memory.clock())
-                self.outcome.counts["rules_confirmed"] += 1
-            return _Weighed(draft, said["id"])
+            return await self._weighed_rule(draft, new, embedded)
         new = await about_entity(tx, new)
         place = Placed(new)
         await facts.lock_key(tx, new.key)
@@ -214,6 +209,20 @@ class _Answer:
             draft = _held(draft, "weak")
         doubted = place.beside[0] if place.beside is not None and place.doubtful else None
         return _Weighed(draft, beside=doubted)
+
+    async def _weighed_rule(self, draft: Draft, new: NewRule, embedded: Embedded) -> _Weighed:
+        """The rule that waits for a warning, or is known in just these words; else as it is."""
+        warned = await is_warned_of(self.tx, draft, new, embedded)
+        draft = _held(draft, "warning" if warned else None)
+        said = await rules.saying(self.tx, new.content, new.scope, new.trust)
+        if said is None or draft.held not in (None, "echo"):
+            return _Weighed(draft)
+        if draft.held or draft.echo or "echo" in new.metadata:
+            self.outcome.counts["echoes"] += 1  # what memory said itself confirms nothing
+        elif may_touch(new.trust, Trust(said["trust"])):
+            await confirm_rule(self.tx, self.principal, said["id"], self.memory.clock())
+            self.outcome.counts["rules_confirmed"] += 1
+        return _Weighed(draft, said["id"])
 
     async def _replaces_on_weak_evidence(self, draft: Draft, new: NewFact) -> bool:
         """Whether it would take the place of what memory knows, and may not.

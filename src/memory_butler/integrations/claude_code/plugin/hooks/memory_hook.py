@@ -148,10 +148,14 @@ class Memory:
             if status == 401:
                 does = "does not accept the token" if self.token else "asks for a token"
                 raise NotLetIn(f"{self.url} {does}")
-            # Nothing from a server of before, or for a token that may not read.
-            self.learned = json.loads(data) if status == 200 else {}
             known = accounts()
-            if self.learned and self.learned != known.get(self.key):
+            if status == 200:
+                self.learned = json.loads(data)
+            elif status == 404:
+                self.learned = {}  # a server of before
+            else:  # its keys are away, or the token may not read: whose it is may be known
+                self.learned = known.get(self.key, {"tenant_id": None})
+            if status == 200 and self.learned != known.get(self.key):
                 jot(os.path.join(home(), ACCOUNTS), {**known, self.key: self.learned})
         return self.learned
 
@@ -290,9 +294,10 @@ def project(folder: str) -> str:
 
     Not the path: memory would be asked for "home" and for a login as well.
     """
-    names = [os.path.basename(folder.rstrip("/\\"))]
+    own = os.path.expanduser("~")
+    names = [] if folder == own else [os.path.basename(folder.rstrip("/\\"))]
     root = folder
-    while root not in ("", os.path.dirname(root), os.path.expanduser("~")):
+    while root not in ("", os.path.dirname(root), own):
         git = os.path.join(root, ".git")
         if os.path.exists(git):
             names.insert(0, os.path.basename(repository(root, git)))
@@ -438,7 +443,8 @@ def note_episode(given: dict[str, Any], memory: Memory | None = None) -> None:
     if requests:
         import uuid
 
-        part = f"{given['session_id']}/{begin}"
+        # With its end: told again from the same beginning, after a full disk, it may be longer.
+        part = f"{given['session_id']}/{begin}-{end}"
         ended = time.gmtime(min(changed, time.time()))
         episode = {
             "episode_id": str(uuid.uuid5(uuid.UUID(NAMESPACE), part)),
@@ -457,7 +463,8 @@ def note_episode(given: dict[str, Any], memory: Memory | None = None) -> None:
         except OSError:
             if memory is None:
                 raise
-            memory.call("memory_store_episode", **episode)
+            if error := memory.call("memory_store_episode", **episode).get("error"):
+                raise NotNow(error) from None
         state.data["kept_to"] = end
         write(state.path, state.data)
     if given["hook_event_name"] == "SessionEnd":
@@ -641,7 +648,7 @@ def flush(memory: Memory, _given: dict[str, Any]) -> None:
 
 
 def is_anothers(memory: Memory, tenant: str | None) -> bool:
-    """Whether it is of another tenant than this token is; not where one of the two is unknown."""
+    """Whether it may be of another tenant than this token is; not where none was noted for it."""
     return tenant is not None and memory.account().get("tenant_id", tenant) != tenant
 
 
