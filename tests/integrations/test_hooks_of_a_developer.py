@@ -322,6 +322,11 @@ async def test_memory_comes_in_and_an_episode_goes_out_where_nothing_can_be_writ
     assert "Decimal" in await session.told("SessionStart", served.url, source="startup")
     prompt = "How do we keep prices in the shop?"
     assert "Decimal" in await session.told("UserPromptSubmit", served.url, prompt=prompt)
-    _, err = await session.hook("SessionEnd", served.url, reason="other")
+    _, err = await session.hook("PreCompact", served.url, trigger="auto")
     assert err.startswith("memory: ")
     assert len(await contents(admin)) == 1
+    session.folder.unlink()  # what was told is not known to be: better twice than lost
+    with session.transcript.open("a") as file:
+        file.write(said("user", "Round prices half up."))
+    await session.hook("SessionEnd", served.url, reason="other")
+    assert "- Round prices half up." in (await contents(admin))[-1]
