@@ -201,6 +201,14 @@ PHRASES: list[tuple[str, str | None]] = [
     ("3.2.27 ist neu", None),
     ("Zahnarzt 2026-03-12T15:00", "2026-03-12T15:00"),
     ("Zahnarzt 2026-03-12 um 15 Uhr", "2026-03-12T15:00"),
+    # Where to, and where: nothing to count from.
+    ("drei Tage nach Berlin am Freitag um 8 Uhr", "2026-03-06T08:00"),
+    ("eine Woche nach Kreta, Flug am 3. Juli um 6:30", "2026-07-03T06:30"),
+    ("zwei Tage vor Ort am Freitag", "2026-03-06"),
+    ("5 Minuten vor 8 am Freitag los", "2026-03-06"),
+    ("eine Stunde vor Abflug am Freitag um 8 Uhr", None),
+    ("zwei Tage vor Freitag packen", None),
+    ("drei Tage vor Ostern um 8 Uhr backen", None),
 ]
 REPEATED = [
     ("jeden ersten Montag im Monat Treffen", "2026-04-06T23:59", "FREQ=MONTHLY;BYDAY=1MO"),

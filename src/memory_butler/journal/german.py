@@ -93,10 +93,16 @@ _NUMBERED: Final = re.compile(
     r"\b(?:version|release|update|kapitel|abschnitt|punkt|nummer|nr\.?)\s+$", re.IGNORECASE
 )
 # What is so much before or after a day is another one: "drei Tage vor der Hochzeit am 20. Juni".
+# "Drei Tage nach Berlin" is where to, and "zwei Tage vor Ort" where.
+_COUNTED_FROM = (
+    r"\s+(?:(?:de[mnr]|(?:[mds]?ein|ihr|unser|eur?)e?[mnr]?|heute|morgen|übermorgen|abflug|abfahrt"
+    rf"|abreise|ankunft|beginn|start|ende|ablauf|{'|'.join([*_WEEKDAYS, *_FEASTS, *_MOVABLE])})\b"
+    r"|\d{1,2}\.)"
+)
 _OFFSET: Final = re.compile(
     rf"\b(?:(?:{_COUNT}|halbe|paar|wenige|einige|mehrere)\s+"
     r"(?P<unit>minute|stunde|tag|abend|woche|monat|jahr)(?:e[ns]?|n)?\s+(?:vor|nach)\b"
-    r"|(?P<eve>vorabend)\b)",
+    rf"(?={_COUNTED_FROM})|(?P<eve>vorabend)\b)",
     re.IGNORECASE,
 )
 # Short names, as people write them before a time. "So um acht" may be "about eight".
