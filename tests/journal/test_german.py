@@ -301,6 +301,27 @@ def test_an_attribute_as_models_write_it_is_read_in_any_language(
 
 
 @pytest.mark.requirement("JSCH-09")
+@pytest.mark.parametrize(
+    ("language", "given", "due"),
+    [
+        ("nl", "2026-03-12 om 18:00", "2026-03-12T18:00"),
+        ("es", "2026-03-12 a las 18:00", "2026-03-12T18:00"),
+        ("pt", "10 mar às 18:00", "2026-03-10T18:00"),
+        ("id", "15 April 2026 pukul 10:00", "2026-04-15T10:00"),
+        ("nl", "dinsdag 7 april 2026 om 18:00", "2026-04-07T18:00"),
+        ("fr", "mar 7 avril 2026 à 18h", "2026-04-07T18:00"),
+        ("nl", "friday at 3 in the afternoon", "2026-03-06T15:00"),
+    ],
+)
+def test_an_attribute_is_english_only_where_all_of_it_is(
+    language: str, given: str, due: str
+) -> None:
+    found = due_date(given, "x", NOW, JournalPolicy(zone=BERLIN, languages=(language,)))
+    assert found is not None
+    assert found.astimezone(BERLIN).isoformat()[:16] == due
+
+
+@pytest.mark.requirement("JSCH-09")
 def test_a_leap_day_has_a_year_of_its_own() -> None:
     assert told("am 29.2.2028 feiern", GERMAN) == "2028-02-29"
     assert told("am 29.2.2027 feiern", GERMAN) is None

@@ -73,6 +73,8 @@ _EVERY_PART = re.compile(
 _BEFORE_CLOCK = re.compile(r"^(?:at|by|until|till|before|@)\s*", re.IGNORECASE)
 
 
+_PART_OF_DAY = re.compile(r"\bin\s+the\s+(?:morning|afternoon|evening)\b", re.IGNORECASE)
+
 # "On" and "by" before a day, in other languages.
 _ON_DAY: Final = re.compile(r"^(?:am|den|dem|bis|zum|le|au|el|al|il|em|no|op|på)\s+", re.IGNORECASE)
 
@@ -236,8 +238,12 @@ def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) ->
     others = [one for one in languages if one not in ("en", "de")]
     try:
         readers: list[Iterator[Found]] = []
-        # What a model gives as a date, it may write in English.
-        is_english = not future and any(english.found_in(said))
+        # What a model gives as a date, it may write in English; "mar 7 avril" is no March.
+        is_english = (
+            not future
+            and any(english.found_in(said))
+            and not re.search(r"[^\W\d_]", _PART_OF_DAY.sub("", undated(said)))
+        )
         if "en" in languages or not languages or is_english:
             readers.append(_english(said, base))
         if "de" in languages:
