@@ -416,6 +416,12 @@ TRIED_LATER: Final[tuple[tuple[str, str | None], ...]] = (
     ("lunch with Bo at 1", "2026-03-05T13:00"),
     ("call Bo at 12", "2026-03-05T12:00"),
     ("thank Bo for 12/24/25 6pm", None),
+    # A day that was takes only the time beside it away.
+    ("slept badly last night, doctor at 4pm", "2026-03-04T16:00"),
+    ("I missed him yesterday. Call Bob at 5pm", "2026-03-04T17:00"),
+    ("finish yesterday's report by 5pm", "2026-03-04T17:00"),
+    ("remember yesterday evening at 9pm", None),
+    ("write about yesterday around 9am", None),
 )
 
 DEVELOPED: Final = PHRASES[::2]

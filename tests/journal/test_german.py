@@ -209,6 +209,13 @@ PHRASES: list[tuple[str, str | None]] = [
     ("eine Stunde vor Abflug am Freitag um 8 Uhr", None),
     ("zwei Tage vor Freitag packen", None),
     ("drei Tage vor Ostern um 8 Uhr backen", None),
+    # A day that was takes only the time beside it away.
+    ("gestern vergessen: um 15 Uhr Mama anrufen", "2026-03-04T15:00"),
+    ("Notizen von gestern lesen, um 15 Uhr Mama anrufen", "2026-03-04T15:00"),
+    ("gestern Abend um 8 Uhr gesehen", None),
+    ("seit Montag Kopfweh, um 15 Uhr Arzt", "2026-03-04T15:00"),
+    ("seit Montag um 15 Uhr krank", None),
+    ("ab Montag Training um 18 Uhr", None),
 ]
 REPEATED = [
     ("jeden ersten Montag im Monat Treffen", "2026-04-06T23:59", "FREQ=MONTHLY;BYDAY=1MO"),

@@ -284,7 +284,12 @@ def _german(text: str, base: datetime) -> Iterator[Found]:
     ]
     days = german.found_in(text) or german.meant(english.iso_in(text))
     offsets = german.offsets_in(text, [match for match, _ in days])
-    times = [one for one in times if not _is_offset(one.start, text, offsets)]
+    times = [
+        one
+        for one in times
+        if not _is_offset(one.start, text, offsets)
+        and not any(is_beside(day, one, text) for day in german.not_meant(text))
+    ]
     for match, read in days:
         found = None if _is_offset(match.start(), text, offsets) else read(match, base)
         if found is None:
@@ -298,7 +303,7 @@ def _german(text: str, base: datetime) -> Iterator[Found]:
             yield replace(found, start=base, end=found.start, at=None, up_to=True)
         else:
             yield replace(found, up_to=found.up_to or german.is_up_to(match))
-    if not days and not german.names_a_day(text):
+    if not days and not german.begins_later(text):
         for clock in times:
             # "At 5pm" is English, and so is its day.
             said = text[clock.start : clock.end]
@@ -355,6 +360,8 @@ def _meant(
         excluded = None if is_end else NOT_BEFORE.search(text[: match.start()])
         if is_end:
             is_end = False
+        elif english.is_past(match[0]):
+            times = [one for one in times if not is_beside(match, one, text)]
         elif excluded is None:
             if following is None or not _tells_which(match, following):
                 kept.append((match, read))

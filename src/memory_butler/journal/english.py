@@ -174,6 +174,11 @@ def is_feast(words: str) -> bool:
     return re.sub(r"\s+", " ", words.lower().replace("’", "'")) in {*_FEASTS, *_MOVABLE}
 
 
+def is_past(words: str) -> bool:
+    """Whether the words name a day that was."""
+    return re.match(r"yesterday|last\s+night", words, re.IGNORECASE) is not None
+
+
 def iso_in(text: str) -> list[tuple[Match, Read]]:
     """The days of a text that are written as 2026-03-12, which every language reads alike."""
     return list(spans.matches(text, _iso_rules()))
@@ -502,7 +507,7 @@ def _rules() -> tuple[Rule, ...]:
         rule(rf"(?P<date>\d{{1,2}}-{_MONTH}-{_YEAR})", _calendar),
         rule(rf"(?P<movable>{'|'.join(_MOVABLE)})\b".replace(" ", r"\s+"), _movable),
         rule(_SOMEBODYS_DAY, lambda match, base: None),
-        rule(r"yesterday\b|last\s+night\b", lambda match, base: None),
+        rule(rf"yesterday\b(?:\s+{_PART})?|last\s+night\b", lambda match, base: None),
         rule(
             rf"(?:the\s+)?{_ORDINAL}\s+of\s+(?P<month>{_MONTH})(?:,?\s+(?P<year>{_YEAR}))?",
             _spelled,

@@ -86,6 +86,7 @@ _NOT_BEFORE: Final = re.compile(
     r"|(?:(?<!vergiss )(?<!vergesst )nicht|außer|statt)(?:\s+(?:am|vor))?)\s+$",
     re.IGNORECASE,
 )
+_BEGINS: Final = re.compile(r"\b(?:nach|ab|vo[mn])(?:\s+(?:dem|den))?\s+$", re.IGNORECASE)
 _BEFORE: Final = re.compile(r"\bvor\s+(?:(?:dem|der)\s+)?$", re.IGNORECASE)
 _UP_TO: Final = re.compile(r"\b(?:bis|spätestens|innerhalb)\b[^.,;\n]{0,12}$", re.IGNORECASE)
 
@@ -132,14 +133,29 @@ def found_in(text: str) -> list[tuple[Match, Read]]:
     return meant(spans.matches(text, _rules()))
 
 
-def names_a_day(text: str) -> bool:
-    """Whether a text names any day, meant or not: then a time is not today's."""
-    return any(spans.matches(text, _rules()))
+def not_meant(text: str) -> list[Match]:
+    """The days that were, begin then or are excluded: a time beside one is not meant, either."""
+    return [day for day, _ in spans.matches(text, _rules()) if not _is_meant(day)]
+
+
+def begins_later(text: str) -> bool:
+    """Whether a text names a day from which on something is: then a time is not today's."""
+    return any(
+        not _is_past(day) and _BEGINS.search(text[: day.start()]) for day in not_meant(text)
+    )
 
 
 def meant(days: Iterable[tuple[Match, Read]]) -> list[tuple[Match, Read]]:
-    """Days but for those that were, begin then, or are excluded: "ab Montag"."""
-    return [one for one in days if not _NOT_BEFORE.search(one[0].string[: one[0].start()])]
+    """Days but for those that were, begin then or are excluded: "gestern", "ab Montag"."""
+    return [one for one in days if _is_meant(one[0])]
+
+
+def _is_meant(day: Match) -> bool:
+    return not _is_past(day) and _NOT_BEFORE.search(day.string[: day.start()]) is None
+
+
+def _is_past(day: Match) -> bool:
+    return day[0].lower().startswith(("gestern", "vorgestern"))
 
 
 def offsets_in(text: str, days: list[Match]) -> list[Match]:
@@ -456,7 +472,7 @@ def _rules() -> tuple[Rule, ...]:
             rf"(?:im|(?:am\s+)?(?P<day>\d{{1,2}})\.)\s*{_MONTH}\s+nächste(?:s\s+jahr|n\s+jahres)\b",
             _next_year,
         ),
-        rule(r"(?:vor)?gestern\b", lambda match, base: None),
+        rule(rf"(?:vor)?gestern\b{_PART}", lambda match, base: None),
         rule(r"(?:in\s+(?:der\s+)?)?kw\s?(?P<week>\d{1,2})\b", _calendar_week),
         rule(
             r"übernächste[nmrs]?\s+(?P<unit>wochenende|woche|monat|jahr)\b",
