@@ -216,6 +216,15 @@ PHRASES: list[tuple[str, str | None]] = [
     ("seit Montag Kopfweh, um 15 Uhr Arzt", "2026-03-04T15:00"),
     ("seit Montag um 15 Uhr krank", None),
     ("ab Montag Training um 18 Uhr", None),
+    ("Mittagessen vorbereiten heute Abend um 11", "2026-03-04T23:00"),
+    # "So" is a word, and kW a unit.
+    ("So gegen 8 Uhr komme ich", "2026-03-05T08:00"),
+    ("So, um 8 Uhr komme ich", "2026-03-05T08:00"),
+    ("So 8 Uhr Kirche", "2026-03-08T08:00"),
+    ("Wärmepumpe 8 kW 2 Angebote einholen", None),
+    ("Wärmepumpe 8 KW 2 Angebote einholen", None),
+    ("in der KW 12 Urlaub nehmen", "2026-03-22"),
+    ("KW 12/2027 Urlaub", "2027-03-28"),
 ]
 REPEATED = [
     ("jeden ersten Montag im Monat Treffen", "2026-04-06T23:59", "FREQ=MONTHLY;BYDAY=1MO"),

@@ -440,7 +440,7 @@ def _is_offset(start: int, text: str, offsets: list[Match]) -> bool:
 
 # Words that tell which half of a day an hour means.
 _LATE: Final = re.compile(
-    r"\b(?:tonight|evening|night|afternoon|dinner|supper)\b"
+    r"\b(?:tonight|evenings?|nights?|afternoons?|dinner|supper)\b"
     rf"|{german.LATE.pattern}",
     re.IGNORECASE,
 )
@@ -448,7 +448,7 @@ _NIGHT: Final = re.compile(r"\b(?:tonight|night)\b|nacht\b", re.IGNORECASE)
 _NOON: Final = re.compile(r"\b(?:lunch|midday|mittags?|mittagessen)\b", re.IGNORECASE)
 _AT_NIGHT: Final = re.compile(r"\b(?:at\s+night|nachts|in\s+der\s+nacht)\b", re.IGNORECASE)
 _EARLY: Final = re.compile(
-    r"\b(?:morning|breakfast|early|früh|morgens)\b|vormittags?\b", re.IGNORECASE
+    r"\b(?:mornings?|breakfast|early|früh|morgens)\b|vormittags?\b", re.IGNORECASE
 )
 # Right before the time: an alarm may be a company's, and Dawn is a name.
 _EARLY_BEFORE: Final = re.compile(
@@ -491,7 +491,13 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
         if parsed is None:
             return found
         at = parsed[0]
-    elif clock.half is None and at.hour in (11, 12, 1, 2) and _NOON.search(text):
+    elif (
+        clock.half is None
+        and at.hour in (11, 12, 1, 2)
+        and _NOON.search(text)
+        # The day's own words first: "prepare lunch tonight at 11".
+        and not _LATE.search(said or "")
+    ):
         at = at.replace(hour=at.hour if at.hour > 2 else at.hour + 12)
     elif clock.half is None:
         # The day's own words first: "every morning at 8 and every evening at 8".

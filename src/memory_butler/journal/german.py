@@ -106,9 +106,9 @@ _OFFSET: Final = re.compile(
     rf"(?={_COUNTED_FROM})|(?P<eve>vorabend)\b)",
     re.IGNORECASE,
 )
-# Short names, as people write them before a time. "So um acht" may be "about eight".
+# Short names, as people write them before a time. "So um acht" may be "about eight", and "so gegen acht".
 _SHORTS: Final = ("Mo", "Di", "Mi", "Do", "Fr", "Sa", "So")
-_SHORT = r"(?-i:Mo|Di|Mi|Do|Fr|Sa|So(?!\s+um))\b"
+_SHORT = r"(?-i:Mo|Di|Mi|Do|Fr|Sa|So(?!,?\s+(?:um|gegen)))\b"
 _TIME_AFTER = (
     r"(?=,?\s+(?:(?:um\s+|gegen\s+)?\d{1,2}(?:[:.]\d\d)?(?:\s?[-–]\s?\d{1,2})?\s*uhr\b|\d{1,2}:\d\d\b"
     r"|(?:um|gegen)\s+(?:\d|halb|(?:drei)?viertel)))"
@@ -140,9 +140,7 @@ def not_meant(text: str) -> list[Match]:
 
 def begins_later(text: str) -> bool:
     """Whether a text names a day from which on something is: then a time is not today's."""
-    return any(
-        not _is_past(day) and _BEGINS.search(text[: day.start()]) for day in not_meant(text)
-    )
+    return any(not _is_past(day) and _BEGINS.search(text[: day.start()]) for day in not_meant(text))
 
 
 def meant(days: Iterable[tuple[Match, Read]]) -> list[tuple[Match, Read]]:
@@ -416,8 +414,8 @@ def _spelled(match: Match, base: datetime) -> Found | None:
 
 
 def _calendar_week(match: Match, base: datetime) -> Found | None:
-    """ "KW 12", the next that is not over."""
-    for year in (base.year, base.year + 1):
+    """ "KW 12", the next that is not over; "KW 12/2027"."""
+    for year in (int(match["year"]),) if match["year"] else (base.year, base.year + 1):
         try:
             monday = date.fromisocalendar(year, int(match["week"]), 1)
         except ValueError:
@@ -473,7 +471,11 @@ def _rules() -> tuple[Rule, ...]:
             _next_year,
         ),
         rule(rf"(?:vor)?gestern\b{_PART}", lambda match, base: None),
-        rule(r"(?:in\s+(?:der\s+)?)?kw\s?(?P<week>\d{1,2})\b", _calendar_week),
+        # "8 kW" is a power.
+        rule(
+            r"(?:in\s+(?:der\s+)?)?(?<!\d\s)(?-i:KW)\s?(?P<week>\d{1,2})(?:/(?P<year>20\d\d))?\b",
+            _calendar_week,
+        ),
         rule(
             r"übernächste[nmrs]?\s+(?P<unit>wochenende|woche|monat|jahr)\b",
             lambda match, base: span(_UNITS[match["unit"].lower()], base, 2),
