@@ -225,6 +225,9 @@ PHRASES: list[tuple[str, str | None]] = [
     ("Wärmepumpe 8 KW 2 Angebote einholen", None),
     ("in der KW 12 Urlaub nehmen", "2026-03-22"),
     ("KW 12/2027 Urlaub", "2027-03-28"),
+    ("eine Woche nach Omas Geburtstag am 3. April", None),
+    ("10 Minuten vor Feierabend am Freitag um 16 Uhr aufräumen", None),
+    ("nicht am Freitag um 15 Uhr, sondern am Samstag um 10 Uhr", "2026-03-07T10:00"),
 ]
 REPEATED = [
     ("jeden ersten Montag im Monat Treffen", "2026-04-06T23:59", "FREQ=MONTHLY;BYDAY=1MO"),

@@ -95,9 +95,13 @@ _NUMBERED: Final = re.compile(
 )
 # What is so much before or after a day is another one: "drei Tage vor der Hochzeit am 20. Juni".
 # "Drei Tage nach Berlin" is where to, and "zwei Tage vor Ort" where.
+_EVENTS = (
+    "abflug|abfahrt|abreise|ankunft|beginn|start|ende|ablauf|schluss|feierabend|geburtstag|hochzeit"
+    "|umzug|prüfung"
+)
 _COUNTED_FROM = (
-    r"\s+(?:(?:de[mnr]|(?:[mds]?ein|ihr|unser|eur?)e?[mnr]?|heute|morgen|übermorgen|abflug|abfahrt"
-    rf"|abreise|ankunft|beginn|start|ende|ablauf|{'|'.join([*_WEEKDAYS, *_FEASTS, *_MOVABLE])})\b"
+    r"\s+(?:(?:de[mnr]|(?:[mds]?ein|ihr|unser|eur?)e?[mnr]?|heute|morgen|übermorgen"
+    rf"|(?:\w+s\s+)?(?:{_EVENTS})|{'|'.join([*_WEEKDAYS, *_FEASTS, *_MOVABLE])})\b"
     r"|\d{1,2}\.)"
 )
 _OFFSET: Final = re.compile(
@@ -106,7 +110,8 @@ _OFFSET: Final = re.compile(
     rf"(?={_COUNTED_FROM})|(?P<eve>vorabend)\b)",
     re.IGNORECASE,
 )
-# Short names, as people write them before a time. "So um acht" may be "about eight", and "so gegen acht".
+# Short names, as people write them before a time. "So um acht" and "so gegen acht" may be "about
+# eight".
 _SHORTS: Final = ("Mo", "Di", "Mi", "Do", "Fr", "Sa", "So")
 _SHORT = r"(?-i:Mo|Di|Mi|Do|Fr|Sa|So(?!,?\s+(?:um|gegen)))\b"
 _TIME_AFTER = (
