@@ -265,3 +265,23 @@ async def test_a_memory_with_keys_encrypts_what_is_said(
         assert file.is_dir() or b"theremin" not in file.read_bytes()
     with pytest.raises(ConfigurationError, match="no keys are set up here"):
         await use(bridged, principal, "mira", lambda one: one.live.events())
+
+
+async def test_a_secret_is_not_cut_in_two_parts_of_a_long_session(
+    bridged: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    small = bridged.config.model_copy(update={"max_content_bytes": 1024})
+    bridged = replace(bridged, config=small)
+    key = "\n".join(f"{number:02}" + "Qm9keQ" * 10 for number in range(8))
+    pem = f"-----BEGIN PRIVATE KEY-----\n{key}\n-----END PRIVATE KEY-----"
+
+    def chat(one: Any) -> None:
+        one.live.log("a" * 700, "user")
+        one.live.log(f"Keep this:\n{pem}", "user")
+
+    await use(bridged, principal, "default", chat, create=True)
+    clock.advance(hours=2)
+    await hand_over(bridged, principal, "default")
+    told = await admin.fetch("SELECT content FROM episodes")
+    assert len(told) > 1
+    assert not any("Qm9keQ" in one["content"] for one in told)

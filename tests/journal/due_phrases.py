@@ -416,6 +416,35 @@ TRIED_LATER: Final[tuple[tuple[str, str | None], ...]] = (
     ("lunch with Bo at 1", "2026-03-05T13:00"),
     ("call Bo at 12", "2026-03-05T12:00"),
     ("thank Bo for 12/24/25 6pm", None),
+    # A day that was takes only the time beside it away.
+    ("slept badly last night, doctor at 4pm", "2026-03-04T16:00"),
+    ("I missed him yesterday. Call Bob at 5pm", "2026-03-04T17:00"),
+    ("finish yesterday's report by 5pm", "2026-03-04T17:00"),
+    ("remember yesterday evening at 9pm", None),
+    ("write about yesterday around 9am", None),
+    # Where something is put off to.
+    ("move the dentist appointment from friday to monday", "2026-03-09"),
+    ("reschedule the meeting with the new customer from tuesday to thursday", "2026-03-05"),
+    ("switch the shift from friday to monday", "2026-03-09"),
+    ("extend the booking of the cabin from friday to monday", "2026-03-09"),
+    ("bring the meeting from friday to thursday", "2026-03-05"),
+    ("move the dentist appointment with Anna from 12 to 14 march", "2026-03-14"),
+    # The half of the day that the day's own words tell.
+    ("prepare lunch tonight at 11", "2026-03-04T23:00"),
+    ("weekday evenings at 7", "2026-03-04T19:00"),
+    ("weekday mornings at 5", "2026-03-05T05:00"),
+    # Weekends that are counted, or somebody has.
+    ("two weekends from now call Bo", None),
+    ("away for three weekends", None),
+    ("busy weekends, call on friday", "2026-03-06"),
+    ("gym on weekends", "2026-03-07"),
+    # Ordinals that are no day of a month, and what is bought for a feast.
+    ("drive until the second on the left", None),
+    ("meet on the first, second and third floor at 5pm", "2026-03-04T17:00"),
+    ("report a third of march sales", None),
+    ("buy easter eggs at 5pm", "2026-03-04T17:00"),
+    ("easter lunch at 1pm", "2026-04-05T13:00"),
+    ("dance on the ninth, tenth and eleventh", "2026-03-09"),
 )
 
 DEVELOPED: Final = PHRASES[::2]

@@ -201,6 +201,33 @@ PHRASES: list[tuple[str, str | None]] = [
     ("3.2.27 ist neu", None),
     ("Zahnarzt 2026-03-12T15:00", "2026-03-12T15:00"),
     ("Zahnarzt 2026-03-12 um 15 Uhr", "2026-03-12T15:00"),
+    # Where to, and where: nothing to count from.
+    ("drei Tage nach Berlin am Freitag um 8 Uhr", "2026-03-06T08:00"),
+    ("eine Woche nach Kreta, Flug am 3. Juli um 6:30", "2026-07-03T06:30"),
+    ("zwei Tage vor Ort am Freitag", "2026-03-06"),
+    ("5 Minuten vor 8 am Freitag los", "2026-03-06"),
+    ("eine Stunde vor Abflug am Freitag um 8 Uhr", None),
+    ("zwei Tage vor Freitag packen", None),
+    ("drei Tage vor Ostern um 8 Uhr backen", None),
+    # A day that was takes only the time beside it away.
+    ("gestern vergessen: um 15 Uhr Mama anrufen", "2026-03-04T15:00"),
+    ("Notizen von gestern lesen, um 15 Uhr Mama anrufen", "2026-03-04T15:00"),
+    ("gestern Abend um 8 Uhr gesehen", None),
+    ("seit Montag Kopfweh, um 15 Uhr Arzt", "2026-03-04T15:00"),
+    ("seit Montag um 15 Uhr krank", None),
+    ("ab Montag Training um 18 Uhr", None),
+    ("Mittagessen vorbereiten heute Abend um 11", "2026-03-04T23:00"),
+    # "So" is a word, and kW a unit.
+    ("So gegen 8 Uhr komme ich", "2026-03-05T08:00"),
+    ("So, um 8 Uhr komme ich", "2026-03-05T08:00"),
+    ("So 8 Uhr Kirche", "2026-03-08T08:00"),
+    ("Wärmepumpe 8 kW 2 Angebote einholen", None),
+    ("Wärmepumpe 8 KW 2 Angebote einholen", None),
+    ("in der KW 12 Urlaub nehmen", "2026-03-22"),
+    ("KW 12/2027 Urlaub", "2027-03-28"),
+    ("eine Woche nach Omas Geburtstag am 3. April", None),
+    ("10 Minuten vor Feierabend am Freitag um 16 Uhr aufräumen", None),
+    ("nicht am Freitag um 15 Uhr, sondern am Samstag um 10 Uhr", "2026-03-07T10:00"),
 ]
 REPEATED = [
     ("jeden ersten Montag im Monat Treffen", "2026-04-06T23:59", "FREQ=MONTHLY;BYDAY=1MO"),
@@ -290,6 +317,27 @@ def test_an_attribute_as_models_write_it_is_read_in_any_language(
     found = due_date(given, "Zahnarzt", NOW, JournalPolicy(zone=BERLIN, languages=languages))
     local = found.astimezone(BERLIN).isoformat()[:19] if found else None
     assert (local and local.removesuffix("T23:59:59").removesuffix(":00")) == due
+
+
+@pytest.mark.requirement("JSCH-09")
+@pytest.mark.parametrize(
+    ("language", "given", "due"),
+    [
+        ("nl", "2026-03-12 om 18:00", "2026-03-12T18:00"),
+        ("es", "2026-03-12 a las 18:00", "2026-03-12T18:00"),
+        ("pt", "10 mar às 18:00", "2026-03-10T18:00"),
+        ("id", "15 April 2026 pukul 10:00", "2026-04-15T10:00"),
+        ("nl", "dinsdag 7 april 2026 om 18:00", "2026-04-07T18:00"),
+        ("fr", "mar 7 avril 2026 à 18h", "2026-04-07T18:00"),
+        ("nl", "friday at 3 in the afternoon", "2026-03-06T15:00"),
+    ],
+)
+def test_an_attribute_is_english_only_where_all_of_it_is(
+    language: str, given: str, due: str
+) -> None:
+    found = due_date(given, "x", NOW, JournalPolicy(zone=BERLIN, languages=(language,)))
+    assert found is not None
+    assert found.astimezone(BERLIN).isoformat()[:16] == due
 
 
 @pytest.mark.requirement("JSCH-09")

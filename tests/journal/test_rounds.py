@@ -1,6 +1,7 @@
 """Plans that repeat: the phrases that say so, what `done`, `skip` and `drop` do to them, and when
 they come round again."""
 
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,7 @@ from memory_butler.journal.items import Item
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.memory import Change
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.rounds import next_round
+from memory_butler.journal.rounds import is_rule, next_round
 from memory_butler.journal.wording import change_lines, come_due_words, repeats_words
 
 BERLIN = JournalPolicy(zone=ZoneInfo("Europe/Berlin"))
@@ -118,6 +119,13 @@ def test_its_time_stays_when_the_clocks_change() -> None:
     found = schedule(None, "pills every 8 hours", datetime(2026, 3, 28, 21, tzinfo=UTC), BERLIN)
     assert found is not None
     assert found.due == datetime(2026, 3, 29, 5, tzinfo=UTC)
+
+
+def test_what_never_comes_is_no_rule_and_takes_no_search_of_millennia() -> None:
+    assert is_rule("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=FR")
+    begun = time.process_time()
+    assert not is_rule("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30")
+    assert time.process_time() - begun < 0.5
 
 
 def test_rounds_that_were_missed_are_left_out_and_the_step_is_kept() -> None:

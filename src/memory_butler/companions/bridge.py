@@ -14,6 +14,7 @@ from uuid import UUID, uuid5
 from memory_butler.companions.opening import Companion, use
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.secrets import find
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import Hit, recall
 from memory_butler.engine.remember import store_episode
@@ -122,14 +123,24 @@ async def _store(memory: Memory, principal: Principal, companion: str, session: 
 
 
 def _parts(text: str, most: int) -> Iterator[str]:
-    """A text in parts of at most so many bytes, divided between lines where it can be.
+    """A text in parts of at most so many bytes, divided between lines where it can be, and never
+    within a secret: a half of one would be stored unmasked.
 
     One that was refused for its length would keep all later sessions waiting.
     """
-    while len(encoded := text.encode()) > most:
+    at, encoded = 0, text.encode()
+    found = find(text) if len(encoded) > most else []
+    while len(encoded) > most:
         part = encoded[:most].decode(errors="ignore")
         part = part[: part.rfind("\n") + 1] or part
-        text = text[len(part) :]
+        cut = at + len(part)
+        for one in reversed(found):
+            if at < one.start < cut < one.end:
+                # With its line: what stands there may tell that it is one.
+                line = text.rfind("\n", at, one.start) + 1
+                cut = line if line > at else one.start
+        part, at = text[at:cut], cut
+        encoded = encoded[len(part.encode()) :]
         if part.strip():
             yield part.rstrip("\n")
-    yield text
+    yield text[at:]

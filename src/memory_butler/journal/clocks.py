@@ -24,7 +24,7 @@ NOT_BEFORE: Final = re.compile(
 )
 # Between a day and its time: "friday at 6", "at 9pm tonight", "on the 28th, 3 pm".
 _NEAR_CHARS: Final = 3
-_JOIN: Final = re.compile(r",?\s*(?:(?:at|by|before|until|on)\b|@)?\s*", re.IGNORECASE)
+_JOIN: Final = re.compile(r",?\s*(?:(?:at|around|by|before|until|on)\b|@)?\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

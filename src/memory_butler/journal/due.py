@@ -73,6 +73,8 @@ _EVERY_PART = re.compile(
 _BEFORE_CLOCK = re.compile(r"^(?:at|by|until|till|before|@)\s*", re.IGNORECASE)
 
 
+_PART_OF_DAY = re.compile(r"\bin\s+the\s+(?:morning|afternoon|evening)\b", re.IGNORECASE)
+
 # "On" and "by" before a day, in other languages.
 _ON_DAY: Final = re.compile(r"^(?:am|den|dem|bis|zum|le|au|el|al|il|em|no|op|på)\s+", re.IGNORECASE)
 
@@ -236,8 +238,12 @@ def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) ->
     others = [one for one in languages if one not in ("en", "de")]
     try:
         readers: list[Iterator[Found]] = []
-        # What a model gives as a date, it may write in English.
-        is_english = not future and any(english.found_in(said))
+        # What a model gives as a date, it may write in English; "mar 7 avril" is no March.
+        is_english = (
+            not future
+            and any(english.found_in(said))
+            and not re.search(r"[^\W\d_]", _PART_OF_DAY.sub("", undated(said)))
+        )
         if "en" in languages or not languages or is_english:
             readers.append(_english(said, base))
         if "de" in languages:
@@ -278,7 +284,12 @@ def _german(text: str, base: datetime) -> Iterator[Found]:
     ]
     days = german.found_in(text) or german.meant(english.iso_in(text))
     offsets = german.offsets_in(text, [match for match, _ in days])
-    times = [one for one in times if not _is_offset(one.start, text, offsets)]
+    times = [
+        one
+        for one in times
+        if not _is_offset(one.start, text, offsets)
+        and not any(is_beside(day, one, text) for day in german.not_meant(text))
+    ]
     for match, read in days:
         found = None if _is_offset(match.start(), text, offsets) else read(match, base)
         if found is None:
@@ -292,7 +303,7 @@ def _german(text: str, base: datetime) -> Iterator[Found]:
             yield replace(found, start=base, end=found.start, at=None, up_to=True)
         else:
             yield replace(found, up_to=found.up_to or german.is_up_to(match))
-    if not days and not german.names_a_day(text):
+    if not days and not german.begins_later(text):
         for clock in times:
             # "At 5pm" is English, and so is its day.
             said = text[clock.start : clock.end]
@@ -349,6 +360,8 @@ def _meant(
         excluded = None if is_end else NOT_BEFORE.search(text[: match.start()])
         if is_end:
             is_end = False
+        elif english.is_past(match[0]):
+            times = [one for one in times if not is_beside(match, one, text)]
         elif excluded is None:
             if following is None or not _tells_which(match, following):
                 kept.append((match, read))
@@ -427,7 +440,7 @@ def _is_offset(start: int, text: str, offsets: list[Match]) -> bool:
 
 # Words that tell which half of a day an hour means.
 _LATE: Final = re.compile(
-    r"\b(?:tonight|evening|night|afternoon|dinner|supper)\b"
+    r"\b(?:tonight|evenings?|nights?|afternoons?|dinner|supper)\b"
     rf"|{german.LATE.pattern}",
     re.IGNORECASE,
 )
@@ -435,7 +448,7 @@ _NIGHT: Final = re.compile(r"\b(?:tonight|night)\b|nacht\b", re.IGNORECASE)
 _NOON: Final = re.compile(r"\b(?:lunch|midday|mittags?|mittagessen)\b", re.IGNORECASE)
 _AT_NIGHT: Final = re.compile(r"\b(?:at\s+night|nachts|in\s+der\s+nacht)\b", re.IGNORECASE)
 _EARLY: Final = re.compile(
-    r"\b(?:morning|breakfast|early|früh|morgens)\b|vormittags?\b", re.IGNORECASE
+    r"\b(?:mornings?|breakfast|early|früh|morgens)\b|vormittags?\b", re.IGNORECASE
 )
 # Right before the time: an alarm may be a company's, and Dawn is a name.
 _EARLY_BEFORE: Final = re.compile(
@@ -478,7 +491,13 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
         if parsed is None:
             return found
         at = parsed[0]
-    elif clock.half is None and at.hour in (11, 12, 1, 2) and _NOON.search(text):
+    elif (
+        clock.half is None
+        and at.hour in (11, 12, 1, 2)
+        and _NOON.search(text)
+        # The day's own words first: "prepare lunch tonight at 11".
+        and not _LATE.search(said or "")
+    ):
         at = at.replace(hour=at.hour if at.hour > 2 else at.hour + 12)
     elif clock.half is None:
         # The day's own words first: "every morning at 8 and every evening at 8".

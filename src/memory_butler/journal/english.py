@@ -116,6 +116,13 @@ _ORDINALS: Final[Mapping[str, int]] = {
     )
 }
 _ORDINAL = f"(?P<word>{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})"
+# "The second on the left", "the first, second and third floor" are no days of a month.
+_NO_DAY = (
+    rf"(?!\s+{_ANY_WEEKDAY}|\s+on\s+the\b"
+    rf"|(?:\s*(?:,|,?\s+and)\s+(?:the\s+)?(?:{'|'.join(_ORDINALS)})\b)++(?!{ENDS}))"
+)
+# What is bought for a feast.
+_GOODS = r"(?!\s+(?:eggs|bunn(?:y|ies)|baskets?|candy|chocolates?|cards?|presents?|gifts?)\b)"
 _PLACE = rf"(?:{'|'.join(_PLACES)})"
 _OF_MONTH = rf"\s+{_ANY_WEEKDAY}\s+of\s+(?:the|a)\s+month\b"
 _ADVERBS: Final[Mapping[str, str]] = {
@@ -154,7 +161,8 @@ _MEASURED = re.compile(
 )
 # "Moved from 12 to 14 March" is now on the 14th.
 _MOVED = re.compile(
-    r"\b(?:move[ds]?|changed?|postponed?|rescheduled?|shift(?:ed)?|push(?:ed)?)\b[^.;\n]{0,20}$",
+    r"\b(?:mov(?:e[ds]?|ing)|changed?|postponed?|rescheduled?|shift(?:ed)?|push(?:ed)?"
+    r"|switch(?:ed)?|swap(?:ped)?|delay(?:ed)?|bring|brought|extend(?:ed)?)\b[^.,;\n]{0,60}$",
     re.IGNORECASE,
 )
 # What has numbers such as 22.04.
@@ -172,6 +180,11 @@ def found_in(text: str) -> Iterator[tuple[Match, Read]]:
 def is_feast(words: str) -> bool:
     """Whether the words name a feast."""
     return re.sub(r"\s+", " ", words.lower().replace("’", "'")) in {*_FEASTS, *_MOVABLE}
+
+
+def is_past(words: str) -> bool:
+    """Whether the words name a day that was."""
+    return re.match(r"yesterday|last\s+night", words, re.IGNORECASE) is not None
 
 
 def iso_in(text: str) -> list[tuple[Match, Read]]:
@@ -365,6 +378,11 @@ def _beginning(match: Match, base: datetime) -> Found:
     return spans.beginning_of(span(word, base, 1 if match["next"] else 0))
 
 
+def _on_weekends(match: Match, base: datetime) -> Found | None:
+    is_counted = re.search(rf"\b{NUMBER}\s+$", match.string[: match.start()], re.IGNORECASE)
+    return None if is_counted else round_of_week((5, 6), base)
+
+
 def _first_day(match: Match, base: datetime) -> Found | None:
     year = int(match["year"]) if match["year"] else None
     month, first, last = _month(match["month"]), int(match["first"]), int(match["last"])
@@ -500,18 +518,22 @@ def _rules() -> tuple[Rule, ...]:
         ),
         *_iso_rules(),
         rule(rf"(?P<date>\d{{1,2}}-{_MONTH}-{_YEAR})", _calendar),
-        rule(rf"(?P<movable>{'|'.join(_MOVABLE)})\b".replace(" ", r"\s+"), _movable),
+        rule(rf"(?P<movable>{'|'.join(_MOVABLE)})\b{_GOODS}".replace(" ", r"\s+"), _movable),
         rule(_SOMEBODYS_DAY, lambda match, base: None),
-        rule(r"yesterday\b|last\s+night\b", lambda match, base: None),
+        rule(rf"yesterday\b(?:\s+{_PART})?|last\s+night\b", lambda match, base: None),
         rule(
-            rf"(?:the\s+)?{_ORDINAL}\s+of\s+(?P<month>{_MONTH})(?:,?\s+(?P<year>{_YEAR}))?",
+            rf"(?<!\ba\s)(?<!\bone\s)(?:the\s+)?{_ORDINAL}\s+of\s+(?P<month>{_MONTH})(?:,?\s+(?P<year>{_YEAR}))?",
             _spelled,
         ),
         rule(
-            rf"(?:on|by|until|till|before|due)\s+(?:on\s+)?the\s+{_ORDINAL}{ENDS}(?!\s+{_ANY_WEEKDAY})",
+            rf"(?:on|by|until|till|before|due)\s+(?:on\s+)?the\s+{_ORDINAL}{ENDS}{_NO_DAY}",
             _spelled,
         ),
-        rule(r"(?:on\s+)?weekends\b", lambda match, base: round_of_week((5, 6), base)),
+        # "Two weekends" are counted, and "busy weekends" are what somebody has.
+        rule(
+            rf"(?:on\s+weekends\b(?!\s+from\s+(?:now|today)\b)|weekends(?={_THEN_TIME}))",
+            _on_weekends,
+        ),
         rule(
             rf"(?:on\s+)?weekday\s+(?P<part>{_PART[:-2]})s\b",
             lambda match, base: _in_part(round_of_week(range(5), base), match["part"]),

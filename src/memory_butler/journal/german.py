@@ -86,6 +86,7 @@ _NOT_BEFORE: Final = re.compile(
     r"|(?:(?<!vergiss )(?<!vergesst )nicht|außer|statt)(?:\s+(?:am|vor))?)\s+$",
     re.IGNORECASE,
 )
+_BEGINS: Final = re.compile(r"\b(?:nach|ab|vo[mn])(?:\s+(?:dem|den))?\s+$", re.IGNORECASE)
 _BEFORE: Final = re.compile(r"\bvor\s+(?:(?:dem|der)\s+)?$", re.IGNORECASE)
 _UP_TO: Final = re.compile(r"\b(?:bis|spätestens|innerhalb)\b[^.,;\n]{0,12}$", re.IGNORECASE)
 
@@ -93,15 +94,26 @@ _NUMBERED: Final = re.compile(
     r"\b(?:version|release|update|kapitel|abschnitt|punkt|nummer|nr\.?)\s+$", re.IGNORECASE
 )
 # What is so much before or after a day is another one: "drei Tage vor der Hochzeit am 20. Juni".
+# "Drei Tage nach Berlin" is where to, and "zwei Tage vor Ort" where.
+_EVENTS = (
+    "abflug|abfahrt|abreise|ankunft|beginn|start|ende|ablauf|schluss|feierabend|geburtstag|hochzeit"
+    "|umzug|prüfung"
+)
+_COUNTED_FROM = (
+    r"\s+(?:(?:de[mnr]|(?:[mds]?ein|ihr|unser|eur?)e?[mnr]?|heute|morgen|übermorgen"
+    rf"|(?:\w+s\s+)?(?:{_EVENTS})|{'|'.join([*_WEEKDAYS, *_FEASTS, *_MOVABLE])})\b"
+    r"|\d{1,2}\.)"
+)
 _OFFSET: Final = re.compile(
     rf"\b(?:(?:{_COUNT}|halbe|paar|wenige|einige|mehrere)\s+"
     r"(?P<unit>minute|stunde|tag|abend|woche|monat|jahr)(?:e[ns]?|n)?\s+(?:vor|nach)\b"
-    r"|(?P<eve>vorabend)\b)",
+    rf"(?={_COUNTED_FROM})|(?P<eve>vorabend)\b)",
     re.IGNORECASE,
 )
-# Short names, as people write them before a time. "So um acht" may be "about eight".
+# Short names, as people write them before a time. "So um acht" and "so gegen acht" may be "about
+# eight".
 _SHORTS: Final = ("Mo", "Di", "Mi", "Do", "Fr", "Sa", "So")
-_SHORT = r"(?-i:Mo|Di|Mi|Do|Fr|Sa|So(?!\s+um))\b"
+_SHORT = r"(?-i:Mo|Di|Mi|Do|Fr|Sa|So(?!,?\s+(?:um|gegen)))\b"
 _TIME_AFTER = (
     r"(?=,?\s+(?:(?:um\s+|gegen\s+)?\d{1,2}(?:[:.]\d\d)?(?:\s?[-–]\s?\d{1,2})?\s*uhr\b|\d{1,2}:\d\d\b"
     r"|(?:um|gegen)\s+(?:\d|halb|(?:drei)?viertel)))"
@@ -126,14 +138,27 @@ def found_in(text: str) -> list[tuple[Match, Read]]:
     return meant(spans.matches(text, _rules()))
 
 
-def names_a_day(text: str) -> bool:
-    """Whether a text names any day, meant or not: then a time is not today's."""
-    return any(spans.matches(text, _rules()))
+def not_meant(text: str) -> list[Match]:
+    """The days that were, begin then or are excluded: a time beside one is not meant, either."""
+    return [day for day, _ in spans.matches(text, _rules()) if not _is_meant(day)]
+
+
+def begins_later(text: str) -> bool:
+    """Whether a text names a day from which on something is: then a time is not today's."""
+    return any(not _is_past(day) and _BEGINS.search(text[: day.start()]) for day in not_meant(text))
 
 
 def meant(days: Iterable[tuple[Match, Read]]) -> list[tuple[Match, Read]]:
-    """Days but for those that were, begin then, or are excluded: "ab Montag"."""
-    return [one for one in days if not _NOT_BEFORE.search(one[0].string[: one[0].start()])]
+    """Days but for those that were, begin then or are excluded: "gestern", "ab Montag"."""
+    return [one for one in days if _is_meant(one[0])]
+
+
+def _is_meant(day: Match) -> bool:
+    return not _is_past(day) and _NOT_BEFORE.search(day.string[: day.start()]) is None
+
+
+def _is_past(day: Match) -> bool:
+    return day[0].lower().startswith(("gestern", "vorgestern"))
 
 
 def offsets_in(text: str, days: list[Match]) -> list[Match]:
@@ -394,8 +419,8 @@ def _spelled(match: Match, base: datetime) -> Found | None:
 
 
 def _calendar_week(match: Match, base: datetime) -> Found | None:
-    """ "KW 12", the next that is not over."""
-    for year in (base.year, base.year + 1):
+    """ "KW 12", the next that is not over; "KW 12/2027"."""
+    for year in (int(match["year"]),) if match["year"] else (base.year, base.year + 1):
         try:
             monday = date.fromisocalendar(year, int(match["week"]), 1)
         except ValueError:
@@ -450,8 +475,12 @@ def _rules() -> tuple[Rule, ...]:
             rf"(?:im|(?:am\s+)?(?P<day>\d{{1,2}})\.)\s*{_MONTH}\s+nächste(?:s\s+jahr|n\s+jahres)\b",
             _next_year,
         ),
-        rule(r"(?:vor)?gestern\b", lambda match, base: None),
-        rule(r"(?:in\s+(?:der\s+)?)?kw\s?(?P<week>\d{1,2})\b", _calendar_week),
+        rule(rf"(?:vor)?gestern\b{_PART}", lambda match, base: None),
+        # "8 kW" is a power.
+        rule(
+            r"(?:in\s+(?:der\s+)?)?(?<!\d\s)(?-i:KW)\s?(?P<week>\d{1,2})(?:/(?P<year>20\d\d))?\b",
+            _calendar_week,
+        ),
         rule(
             r"übernächste[nmrs]?\s+(?P<unit>wochenende|woche|monat|jahr)\b",
             lambda match, base: span(_UNITS[match["unit"].lower()], base, 2),

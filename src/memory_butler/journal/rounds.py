@@ -23,13 +23,17 @@ _RULE: Final = re.compile(
     rf"|BY(?:MONTH|MONTHDAY|SETPOS|HOUR|MINUTE|SECOND)={_NUMBERS}))*)"
 )
 
+# Any day comes within 28 years, and the search for what never does ends with the year 9999: from
+# 2000 on it took seconds.
+_NEAR_THE_END: Final = datetime(9960, 1, 1, tzinfo=UTC)
+
 
 def is_rule(text: str) -> bool:
     """Whether it is a rule that all functions of this page can read."""
     if not _RULE.fullmatch(text):
         return False
     try:
-        return next(rounds(text, datetime(2000, 1, 1, tzinfo=UTC)), None) is not None
+        return next(rounds(text, _NEAR_THE_END), None) is not None
     except ValueError:
         return False
 

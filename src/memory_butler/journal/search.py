@@ -322,16 +322,19 @@ def caught_up(
 ) -> Iterator[sqlite3.Connection]:
     """The index with what has reached the log since the last time, up to the id `until`.
 
-    What a snapshot shows that others have erased since is indexed in memory alone. Looking at the
-    past keeps nothing: what was said since is hidden there.
+    What a snapshot shows that others have erased since is indexed in memory alone, and so is what a
+    look at the past lacks: it keeps nothing, for what was said since is hidden there.
     """
     end = events.newest_id(db)
     until = end if until is None else min(until, end)
     with ExitStack() as opened:
         index = opened.enter_context(closing(kept.opened()))
         if is_past(db):
-            if kept.cipher is not None:
-                _catch_up(index, db, until, policy)
+            if kept.cipher is None and _until(index) < until:
+                # Its own file lags behind, or was that of a former version.
+                there, index = index, opened.enter_context(closing(_in_memory()))
+                there.backup(index)
+            _catch_up(index, db, until, policy)
         elif _generation(index) != _generation(db) or not until <= _until(index) <= end:
             index = _mended(opened, index, db, kept, policy, until)
         yield index
