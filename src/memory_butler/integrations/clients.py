@@ -4,6 +4,7 @@ Taken from the programs' documentation; `tests/clients` runs those that can be h
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -53,15 +54,10 @@ def forget_hooks(program: str) -> list[Path]:
         return []
     folders = [one for one in hook_folders() if one.name == program]
     for folder in folders:
-        # A session that has not ended, or was killed, has its episode in a transcript alone.
-        open_still = {one.name for one in (folder / "open").glob("*.json")}
-        for notes in (folder / "sessions").glob("*"):
-            if notes.name not in open_still:
-                notes.unlink(missing_ok=True)
-        if not open_still:
-            (folder / "accounts").unlink(missing_ok=True)
-        spool = folder / "spool"
-        for empty in (spool / "refused", spool, folder / "sessions", folder / "open", folder):
+        for notes in ("sessions", "open"):
+            shutil.rmtree(folder / notes, ignore_errors=True)
+        (folder / "accounts").unlink(missing_ok=True)
+        for empty in (folder / "spool" / "refused", folder / "spool", folder):
             with suppress(OSError):
                 empty.rmdir()
     return waiting_in_hooks(folders)
