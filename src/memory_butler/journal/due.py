@@ -282,13 +282,14 @@ def _german(text: str, base: datetime) -> Iterator[Found]:
         if all(one.end <= start or one.start >= end for start, end in known)
         and not text[one.start : one.end].lower().endswith("am")
     ]
-    days = german.found_in(text) or german.meant(english.iso_in(text))
+    days, others = german.days_in(text)
+    days = days or german.meant(english.iso_in(text))
     offsets = german.offsets_in(text, [match for match, _ in days])
     times = [
         one
         for one in times
         if not _is_offset(one.start, text, offsets)
-        and not any(is_beside(day, one, text) for day in german.not_meant(text))
+        and not any(is_beside(day, one, text) for day in others)
     ]
     for match, read in days:
         found = None if _is_offset(match.start(), text, offsets) else read(match, base)
@@ -303,7 +304,7 @@ def _german(text: str, base: datetime) -> Iterator[Found]:
             yield replace(found, start=base, end=found.start, at=None, up_to=True)
         else:
             yield replace(found, up_to=found.up_to or german.is_up_to(match))
-    if not days and not german.begins_later(text):
+    if not days and not german.begins_later(others):
         for clock in times:
             # "At 5pm" is English, and so is its day.
             said = text[clock.start : clock.end]

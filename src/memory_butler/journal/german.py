@@ -135,17 +135,20 @@ _FRACTIONS: Final = {"halb": -30, "viertel nach": 15, "viertel vor": -15, "dreiv
 
 def found_in(text: str) -> list[tuple[Match, Read]]:
     """The days in a text, each with its reader, but for those that are not meant."""
-    return meant(spans.matches(text, _rules()))
+    return days_in(text)[0]
 
 
-def not_meant(text: str) -> list[Match]:
-    """The days that were, begin then or are excluded: a time beside one is not meant, either."""
-    return [day for day, _ in spans.matches(text, _rules()) if not _is_meant(day)]
+def days_in(text: str) -> tuple[list[tuple[Match, Read]], list[Match]]:
+    """The days that a text means, each with its reader; and those that were, begin then or are
+    excluded: a time beside one of these is not meant, either."""
+    found = list(spans.matches(text, _rules()))
+    return meant(found), [day for day, _ in found if not _is_meant(day)]
 
 
-def begins_later(text: str) -> bool:
-    """Whether a text names a day from which on something is: then a time is not today's."""
-    return any(not _is_past(day) and _BEGINS.search(text[: day.start()]) for day in not_meant(text))
+def begins_later(others: Iterable[Match]) -> bool:
+    """Whether one of the days that are not meant is one from which on something is: then a time is
+    not today's."""
+    return any(not _is_past(day) and _BEGINS.search(day.string[: day.start()]) for day in others)
 
 
 def meant(days: Iterable[tuple[Match, Read]]) -> list[tuple[Match, Read]]:
