@@ -306,11 +306,10 @@ def _feast(match: Match, base: datetime) -> Found | None:
 
 
 def _spelled(match: Match, base: datetime) -> Found | None:
-    given, day = match.groupdict(), _ORDINALS[match["word"].lower()]
-    if not given.get("month"):
-        return next_day_of_month(day, base)
-    year = given.get("year")
-    return spans.next_date(_month(match["month"]), day, base, int(year) if year else None)
+    given = match.groupdict()
+    month, year = given.get("month"), given.get("year")
+    day = _ORDINALS[match["word"].lower()]
+    return spans.spelled(day, _month(month) if month else None, base, int(year) if year else None)
 
 
 def _movable(match: Match, base: datetime) -> Found:
@@ -400,10 +399,8 @@ def is_moved(match: Match) -> bool:
 
 def _next_year(match: Match, base: datetime) -> Found | None:
     """ "in May next year", "on 5 May next year"."""
-    month, day = _month(match["month"]), match["day"] or match["day_after"]
-    if day is None:
-        return spans.next_month(month, base, base.year + 1)
-    return spans.next_date(month, int(day), base, base.year + 1)
+    day = match["day"] or match["day_after"]
+    return spans.in_next_year(_month(match["month"]), int(day) if day else None, base)
 
 
 def _middle(match: Match, base: datetime) -> Found:

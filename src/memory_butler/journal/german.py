@@ -352,10 +352,8 @@ def _day_of_next_month(match: Match, base: datetime) -> Found | None:
 
 
 def _next_year(match: Match, base: datetime) -> Found | None:
-    month = _month(match["month"])
-    if match["day"] is None:
-        return spans.next_month(month, base, base.year + 1)
-    return next_date(month, int(match["day"]), base, base.year + 1)
+    day = match["day"]
+    return spans.in_next_year(_month(match["month"]), int(day) if day else None, base)
 
 
 def _of_month(match: Match, base: datetime) -> Found:
@@ -414,11 +412,10 @@ def _feast(match: Match, base: datetime) -> Found | None:
 
 def _spelled(match: Match, base: datetime) -> Found | None:
     """ "am dritten Mai", "am Ersten"."""
-    given, day = match.groupdict(), _ORDINALS[match["word"].lower()]
-    if not given.get("month"):
-        return next_day_of_month(day, base)
-    year = given.get("year")
-    return next_date(_month(given["month"]), day, base, int(year) if year else None)
+    given = match.groupdict()
+    month, year = given.get("month"), given.get("year")
+    day = _ORDINALS[match["word"].lower()]
+    return spans.spelled(day, _month(month) if month else None, base, int(year) if year else None)
 
 
 def _calendar_week(match: Match, base: datetime) -> Found | None:
