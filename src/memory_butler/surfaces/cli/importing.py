@@ -7,8 +7,8 @@ import json
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -232,15 +232,23 @@ def _unpacked(path: str) -> Iterator[None]:
         raise InvalidInput(f"{path} is no gzip file, or it is damaged or cut off") from None
 
 
-async def _restore(
-    place: Place, file: BinaryIO, total: int, trust: TrustName, *, wait: bool
-) -> "RestoreReport":
-    from memory_butler.engine.export import restore_all
+@asynccontextmanager
+async def _memory_to_fill(place: Place) -> AsyncIterator["Memory"]:
+    """The memory that is imported into; where that begins a tenant, it is said first."""
     from memory_butler.engine.opening import open_memory
 
     async with open_memory(place.settings(), with_model=False) as memory:
         if await is_unknown_tenant(memory, place):
             await tell_new_tenant(memory, place)
+        yield memory
+
+
+async def _restore(
+    place: Place, file: BinaryIO, total: int, trust: TrustName, *, wait: bool
+) -> "RestoreReport":
+    from memory_butler.engine.export import restore_all
+
+    async with _memory_to_fill(place) as memory:
         with progress("Restoring", "line") as told:
             report = await restore_all(
                 memory,
@@ -328,12 +336,9 @@ async def _import(
     wait: bool,
 ) -> "ImportReport":
     from memory_butler.engine.imports import import_all
-    from memory_butler.engine.opening import open_memory
     from memory_butler.engine.reembed import embedding_imported
 
-    async with open_memory(place.settings(), with_model=False) as memory:
-        if await is_unknown_tenant(memory, place):
-            await tell_new_tenant(memory, place)
+    async with _memory_to_fill(place) as memory:
         # Storing keeps the database busy, and embedding the processor: one need not wait for the
         # other to end.
         meanwhile = (
