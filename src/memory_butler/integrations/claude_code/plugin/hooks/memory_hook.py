@@ -151,12 +151,12 @@ class Memory:
             known = accounts()
             if status == 200:
                 self.learned = json.loads(data)
+                if self.learned != known.get(self.key):
+                    jot(os.path.join(home(), ACCOUNTS), {**known, self.key: self.learned})
             elif status == 404:
                 self.learned = {}  # a server of before
             else:  # its keys are away, or the token may not read: whose it is may be known
                 self.learned = known.get(self.key, {"tenant_id": None})
-            if status == 200 and self.learned != known.get(self.key):
-                jot(os.path.join(home(), ACCOUNTS), {**known, self.key: self.learned})
         return self.learned
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
