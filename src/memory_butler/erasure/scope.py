@@ -77,6 +77,8 @@ class Scope:
     kept: tuple[Kept, ...]
 
 
+NOTHING: Final = Scope(Doomed(), ())
+
 # Scripts that write words together, or endings onto names: Chinese, Japanese, Korean, Thai, Lao,
 # Burmese and Khmer.
 _UNPARTED: Final = re.compile(
