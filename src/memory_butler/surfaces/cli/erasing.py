@@ -1,5 +1,6 @@
 """Erasing for good, and checking the certificate of it."""
 
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from memory_butler.erasure.scope import Target
 
 ERASE_EXAMPLES = epilog(
-    "memory-butler erase --entity 6f1c… --sources --preview",
+    "memory-butler erase --entity 6f1c… --sources --mentions --preview",
+    "memory-butler erase --writer token:laptop",
     "memory-butler erase --memory fact 6f1c… --yes",
     "memory-butler erase --message luna 4711",
     "memory-butler erase --everything --tenant acme",
@@ -56,12 +58,20 @@ def erase(
             help="A message of a journal, and the episodes of the sessions that hold it.",
         ),
     ] = None,
+    writer: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="All that a butler stored, or a token: token:laptop."),
+    ] = None,
     everything: Annotated[
         bool, typer.Option("--everything", help="All that the tenant has, its tokens too.")
     ] = False,
     sources: Annotated[
         bool,
         typer.Option("--sources", help="The episodes that an erased fact was drawn from, too."),
+    ] = False,
+    mentions: Annotated[
+        bool,
+        typer.Option("--mentions", help="What else names the entity, by a name or alias, too."),
     ] = False,
     preview: Annotated[
         bool, typer.Option("--preview", help="Only tell what would go; no memory is changed.")
@@ -86,6 +96,8 @@ def erase(
         everything,
         sources,
         message,
+        mentions,
+        writer,
     )
     who, admin = place.principal(), checked(admin_dsn)
 
@@ -163,9 +175,9 @@ def command_of(target: Mapping[str, Any], tenant: str) -> str:
         case "message":
             what = f"--message {target['companion']} {target['id']}"
         case by:
-            what = f"--{by} {target['id']}"
-    sources = " --sources" if target.get("sources") else ""
-    return f"memory-butler erase {what}{sources} --tenant {tenant}"
+            what = f"--{by} {shlex.quote(target['id'])}"
+    more = "".join(f" --{one}" for one in ("sources", "mentions") if target.get(one))
+    return f"memory-butler erase {what}{more} --tenant {tenant}"
 
 
 def _in_journals_alone(place: Place, target: "Target") -> "Preview | None":
