@@ -71,8 +71,13 @@ async def of_session(tx: Transaction, session_id: UUID) -> list[UUID]:
 
 
 async def of_writer(tx: Transaction, writer: str) -> Doomed:
-    """What a butler, or an actor as events have it, stored and is still there."""
-    found = await tx.fetch(SQL["of_writer"], writer)
+    """What a butler, or an actor as events have it, stored and is still there.
+
+    Every memory and event is read, which takes as long as `naming`.
+    """
+    await unbounded(tx)
+    query, connection = SQL["of_writer"], tx.connection
+    found = await connection.fetch(query, tx.tenant, writer, timeout=UNBOUNDED_SECONDS)
     return Doomed(
         *(
             tuple(row["id"] for row in found if row["kind"] == kind)
