@@ -77,8 +77,17 @@ def test_who_only_talks_with_a_companion_can_erase_a_message(empty_folder: Path)
             live.log(said, "user")
         desk = MaintenanceDesk(file, utc_now)
         desk.apply("manual", [PutFragment("tea", "Ana and tea.", sources=(2, 3))])
+    # To look makes nothing, nor does a question that nobody can answer.
+    wanted = ("erase", "--message", "luna", "2")
+    before = sorted(home.data_dir.iterdir())
+    looked = home.inside(*wanted, "--preview").out
+    assert looked.startswith("goes   message: 2 of luna\nWould erase 0 episodes")
+    assert "no message 9" in home.inside("erase", "--message", "luna", "9", code=4).err
+    assert home.inside("erase", "--everything", "--preview").out.startswith("goes   journal: luna")
+    assert "not a terminal" in home.inside(*wanted, code=3).err
+    assert sorted(home.data_dir.iterdir()) == before
     with own_engine():
-        done = home.inside("erase", "--message", "luna", "2", "--yes")
+        done = home.inside(*wanted, "--yes")
         assert (
             "Erased by message luna 2, of tenant default.\nJournal luna: 1 message.\n" in done.out
         )

@@ -56,6 +56,21 @@ def test_the_life_of_a_token(installation: Installation, tenant: str) -> None:
     assert "no valid token" in installation.inside(*revoked, code=4).err
 
 
+def test_a_token_is_revoked_by_its_name(installation: Installation, tenant: str) -> None:
+    of = ("--tenant", tenant)
+    create = ("token", "create", "--name", "ada", "--json", *of)
+    first, second = (installation.inside(*create).json["id"] for _ in range(2))
+    revoke = ("token", "revoke", "ada", *of)
+    refused = installation.inside(*revoke, code=3).err
+    assert refused == (
+        f"error: 2 valid tokens are called ada: {first}, {second}; name one of them by its id\n"
+    )
+    installation.inside("token", "revoke", first, *of)
+    assert installation.inside(*revoke).out == f"Revoked token {second}.\n"
+    missing = installation.inside(*revoke, code=4).err
+    assert missing.startswith("error: no valid token is called ada, and no id begins so")
+
+
 def test_the_list_says_which_token_has_expired(installation: Installation, tenant: str) -> None:
     for name, days in (("intern", "0.0000001"), ("laptop", "365")):
         words = ("--tenant", tenant, "--name", name, "--expires-days", days)

@@ -70,6 +70,11 @@ class Kennel(BaseModel, extra="forbid"):
     ("given", "told"),
     [
         ({"nmae": "Rex"}, "nmae: unknown name; is it misspelled?"),
+        ({"a\n\x1bb" * 99: 1}, f"{'a b' * 19}a …: unknown name; is it misspelled?"),
+        (
+            {f"sk-ant-api03-{'Q7zXb2' * 16}": 1},
+            "[masked: Anthropic key, …zXb2]: unknown name; is it misspelled?",
+        ),
         ({"name": 7}, "name: must be a text"),
         ({"name": "Hasso"}, "name: must have 3 characters at most"),
         ({"size": 0}, "size: must be more than 0"),

@@ -12,6 +12,7 @@ from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.entities import create_entity, merge_entities
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
+from memory_butler.operations.entities import LIST, LOOK, MAP
 
 pytestmark = pytest.mark.anyio
 
@@ -85,3 +86,32 @@ async def test_it_has_a_past(memory: Memory, principal: Principal, clock: Clock)
     assert past.nodes[0][0].confidence == 1.0
     assert [edge.fact_id for edge, _ in past.edges] == [id]
     assert (await memory_map(memory.at(None, then), principal, 9)).edges == []
+
+
+async def test_facts_about_an_entity_are_counted_alike_wherever_it_is_shown(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    """By a name or an alias as the subject, and current; what only names it is told apart."""
+    ana = await create_entity(memory, principal, "Ana Silva", "person", aliases=["Ana"])
+    away = await _entity(memory, principal, "Anna Silva")
+    await _entity(memory, principal, "Porto", "place")
+    for subject, predicate, said in (
+        ("Ana", "city", "Lives in Faro"),
+        ("ana silva", "city", "Lives in Porto"),
+        ("Anna Silva", "work", "Works in Porto"),
+        ("Ana", "car", "Has a car"),
+        ("user", "friend", "Is a friend of Ana Silva"),
+    ):
+        clock.advance(minutes=1)
+        id, _ = await store_fact(memory, principal, subject, predicate, said)
+        if predicate == "car":
+            await forget_memory(memory, principal, "fact", id)
+    await merge_entities(memory, principal, away, ana["id"])
+
+    mapped = await MAP.run(memory, principal, MAP.input_model())
+    listed = await LIST.run(memory, principal, LIST.input_model())
+    shown = {one.name: (one.facts, one.named) for one in mapped.nodes}
+    assert shown == {"Ana Silva": (2, 1), "Porto": (0, 2)}
+    assert {one.canonical_name: one.facts for one in listed.items} == {"Ana Silva": 2, "Porto": 0}
+    looked = await LOOK.run(memory, principal, LOOK.input_model(entity_id=ana["id"]))
+    assert looked.facts_total == 2

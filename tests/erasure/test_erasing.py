@@ -188,9 +188,35 @@ async def test_what_else_names_an_erased_person_is_told(
     assert found.doomed.facts == (about,)
     assert {one.id for one in found.kept} == {*named, rule, said}
     assert {one.why for one in found.kept} == {"names the erased entity"}
+    wider = (await preview(kept, principal, replace(target, mentions=True))).scope
+    assert set(wider.doomed.facts) == {about, *named}
+    assert (wider.doomed.rules, wider.doomed.episodes, wider.kept) == ((rule,), (said,), ())
     done = (await erase(kept, principal, target)).certificate
     assert done["kept"]["total"] == len(named) + 2
     assert "Ferreira" not in json.dumps(done)
+
+
+async def test_all_that_one_program_stored_goes(
+    kept: Memory, principal: Principal, admin: Connection
+) -> None:
+    """By the name of its token, or as a butler, with what was learned from its episodes."""
+    laptop = replace(principal, actor="token:laptop")
+    for writer in (principal, laptop):
+        await store_fact(kept, writer, "Ana", writer.actor, "Likes tea")
+        await store_rule(kept, writer, f"Ask first, says {writer.actor}")
+    (said,) = await tell(kept, principal, "I like tea")
+    await consolidate(kept, principal, answer(new_facts=[fact("Likes tea", "E1")]))
+    found = (await preview(kept, principal, Target(writer="token:laptop"))).scope.doomed
+    assert (len(found.episodes), len(found.facts), len(found.rules)) == (0, 1, 1)
+    found = (await preview(kept, principal, Target(writer="general"))).scope.doomed
+    assert (found.episodes, len(found.facts), len(found.rules)) == ((said,), 1, 0)
+    with pytest.raises(NotFound, match="nothing that nobody stored"):
+        await preview(kept, principal, Target(writer="nobody"))
+    done = (await erase(kept, principal, Target(writer="token:laptop"))).certificate
+    assert (done["rows"]["facts"], done["rows"]["rules"]) == (1, 1)
+    assert [row["predicate"] for row in await admin.fetch("SELECT predicate FROM facts")] == [
+        *["tester", "preferred_drink"]
+    ]
 
 
 async def test_other_versions_of_an_erased_fact_are_told(

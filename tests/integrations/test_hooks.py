@@ -363,6 +363,41 @@ async def test_a_session_that_was_killed_is_told_when_a_later_one_starts(
     assert list((session.folder / "open").iterdir()) == []
 
 
+async def test_a_killed_session_that_is_resumed_is_told_once(
+    served: Served, session: Session, memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    """Another session's start tells it, just when it is resumed."""
+    await store_fact(memory, principal, "shop", "prices", "Shop prices are Decimal")
+    await session.hook("UserPromptSubmit", NOWHERE, prompt="Prices must be Decimal.")
+    # The first question of a server takes longer than the hook has here.
+    other = {"session_id": "3f0a2c1e-3a55-4c21-9d0d-0d9a0d7c1f11", "transcript_path": ""}
+    assert "Decimal" in await session.told("SessionStart", served.url, source="startup", **other)
+    os.utime(session.transcript, (time.time() - 3_600,) * 2)
+
+    async def slow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """The server, which is not faster than a whole catch-up."""
+        asked = await reader.readuntil(b"\r\n\r\n")
+        asked += await reader.readexactly(int(asked.partition(b"Length: ")[2].split()[0]))
+        if b"memory_context" in asked:
+            await session.hook("catch-up", NOWHERE)
+        there = await asyncio.open_connection("127.0.0.1", int(served.url.rpartition(":")[2]))
+        there[1].write(asked)
+        writer.write(await there[0].read())
+        there[1].close()
+        writer.close()
+
+    server = await asyncio.start_server(slow, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        told = await session.told("SessionStart", f"http://127.0.0.1:{port}", source="resume")
+    assert "Shop prices are Decimal" in told
+    with session.transcript.open("a") as file:
+        file.write(exports._line("user", "c1", "And mind the VAT.") + "\n")
+    await session.hook("SessionEnd", served.url, reason="other")
+    said = "\n".join(row[0] for row in await admin.fetch("SELECT content FROM episodes"))
+    assert said.count("Prices must be Decimal") == said.count("VAT") == 1
+
+
 async def test_a_server_that_hangs_or_drips_is_left_in_time(session: Session) -> None:
     async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

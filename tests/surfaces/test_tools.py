@@ -168,9 +168,12 @@ async def test_a_rule_that_is_stored_again_is_confirmed(client: Client, admin: C
     """As by a retry whose first answer came too late, or in each session anew."""
     first = await client.call("memory_store_rule", content="Run ruff before a commit", tags=["git"])
     await client.call("memory_mark_helpful", rule_id=first["id"])
-    again = await client.call("memory_store_rule", content=" run ruff before a commit ")
+    again = await client.call(
+        "memory_store_rule", content=" run ruff before a commit ", tags=["lint", "git"]
+    )
     assert (first["confirmed"], again["confirmed"]) == (None, True)
     assert again["id"] == first["id"]
+    assert await admin.fetchval("SELECT tags FROM rules") == ["git", "lint"]
     # Another scope, a better source, and one that was given up: these are rules of their own.
     for more in ({"scope": "cook"}, {"trust": "user_said"}):
         other = await client.call("memory_store_rule", content="Run ruff before a commit", **more)

@@ -36,12 +36,16 @@ class Stated(NamedTuple):
 
 
 class Node(NamedTuple):
-    """An entity and the facts in which it stands; of none there is neither confidence nor trust."""
+    """An entity and the facts in which it stands; of none there is neither confidence nor trust.
+
+    `named`: how many of the facts are not about it, and name it.
+    """
 
     id: UUID
     facts: int
     confidence: float | None
     trust: int | None
+    named: int = 0
 
 
 class Edge(NamedTuple):
@@ -90,7 +94,8 @@ def _node(id: UUID, facts: Sequence[Stated]) -> Node:
     if not facts:
         return Node(id, 0, None, None)
     confidence = sum(one.confidence for one in facts) / len(facts)
-    return Node(id, len(facts), confidence, min(one.trust for one in facts))
+    named = sum(one.entity_id != id for one in facts)
+    return Node(id, len(facts), confidence, min(one.trust for one in facts), named)
 
 
 @dataclass(slots=True)

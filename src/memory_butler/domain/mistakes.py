@@ -47,6 +47,25 @@ _SAID: Final[Mapping[str, str]] = {
 }
 
 
+# Of a name out of an input: what is looked at, and what is shown.
+_LOOKED_AT: Final = 1000
+_SHOWN: Final = 60
+
+
+def named(name: object) -> str:
+    """A name that somebody's input has, as an error may show it: one line, short, secrets masked.
+
+    In damaged input a whole document may stand where a name should.
+    """
+    # Imported here: its patterns take longer than most commands.
+    from memory_butler.domain import secrets
+
+    said = str(name)[:_LOOKED_AT]
+    said = " ".join("".join(one if one.isprintable() else " " for one in said).split())
+    said = secrets.masked(said, [one for one in secrets.find(said) if one.level == "mask"])
+    return said if len(said) <= _SHOWN else f"{said[: _SHOWN - 2].rstrip()} …"
+
+
 def reason(mistake: Mapping[str, Any]) -> str:
     """What a mistake is that pydantic found, without the value; its words where we have none.
 

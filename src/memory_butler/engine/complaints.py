@@ -6,14 +6,14 @@ from typing import Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from memory_butler.domain.mistakes import reason
+from memory_butler.domain.mistakes import named, reason
 
 # Enough to correct it; a page of complaints would not help more.
 _MAX: Final = 5
 
 
 def complaints(error: ValidationError, whole: str, *, below: int = 0) -> str:
-    """What is wrong, key by key, without repeating the values.
+    """What is wrong, key by key, without repeating the values; keys shortened and masked.
 
     Args:
         whole: what to call the input where no key is at fault.
@@ -25,7 +25,7 @@ def complaints(error: ValidationError, whole: str, *, below: int = 0) -> str:
 def told(found: Sequence[ErrorDetails], whole: str, *, below: int = 0) -> str:
     """The same of errors that a framework hands on without what raised them."""
     lines = [
-        f"{'.'.join(str(part) for part in one['loc'][below:]) or whole}: {reason(one)}"
+        f"{'.'.join(map(named, one['loc'][below:])) or whole}: {reason(one)}"
         for one in found[:_MAX]
     ]
     more = [f"and {len(found) - _MAX} more"] if len(found) > _MAX else []

@@ -1,5 +1,6 @@
 """Looking at one memory, confirming it, forgetting it, bringing it back."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TypeVar, assert_never
 from uuid import UUID
@@ -93,20 +94,26 @@ async def confirm_memory(
         # Locked, and the clock read under the lock, before the present state is kept: of two who
         # confirm at once, the second must keep the state that the first one left.
         table = facts if kind == "fact" else rules
-        require(kind, id, await table.for_update(tx, id))
+        row = require(kind, id, await table.for_update(tx, id))
         now = memory.clock()
         if kind == "fact":
             return _with_state(await fact_changes.confirm(tx, principal, id, now))
-        return await confirm_rule(tx, principal, id, now)
+        return await confirm_rule(tx, principal, row, now)
 
 
-async def confirm_rule(tx: Transaction, principal: Principal, id: UUID, now: datetime) -> Row:
-    """The rule, which the caller has locked, still holds: its decay starts anew."""
-    await versions.keep(tx, "rule", [id], now)
-    row = await rules.confirm(tx, id, now)
-    confirmed = events.of_memory("memory_confirmed", "rule", id)
-    await events.record(tx, principal.actor, [confirmed], now)
-    return row
+async def confirm_rule(
+    tx: Transaction, principal: Principal, row: Row, now: datetime, tags: Sequence[str] = ()
+) -> Row:
+    """The rule, which the caller has locked, still holds: its decay starts anew.
+
+    `tags` are put to those that it has, as far as there is room.
+    """
+    await versions.keep(tx, "rule", [row["id"]], now)
+    joined = list(dict.fromkeys([*row["tags"], *tags]))[: inputs.MAX_TAGS]
+    confirmed = await rules.confirm(tx, row["id"], now, joined)
+    told = events.of_memory("memory_confirmed", "rule", row["id"])
+    await events.record(tx, principal.actor, [told], now)
+    return confirmed
 
 
 async def accept_fact(memory: Memory, principal: Principal, fact_id: UUID | str) -> Row:
@@ -267,7 +274,7 @@ async def _restore_rule(memory: Memory, principal: Principal, tx: Transaction, i
     kept = {key: value for key, value in row["metadata"].items() if key not in marks}
     await rules.set_metadata(tx, id, kept)
     if _has_expired(memory, row, now):
-        await rules.confirm(tx, id, now)
+        await rules.confirm(tx, id, now, row["tags"])
         await _tell(tx, principal, "memory_confirmed", "rule", id, memory)
 
 

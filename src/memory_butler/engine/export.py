@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from memory_butler import __version__
 from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.mistakes import named
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust, TrustName, parse_trust
 from memory_butler.engine.complaints import complaints
@@ -32,6 +33,8 @@ SEALED_KIND: Final = "export"
 FORMAT: Final = 1
 # Rows with a vector are some 9 kB; a batch stays a few megabytes.
 BATCH: Final = 256
+# Columns that it does not know are told up to this many.
+_MOST_NAMED: Final = 5
 _VECTORS: Final = ("embedding", "embedding_version_id")
 
 Progress = Callable[[int, int], None]
@@ -125,8 +128,8 @@ def read_header(line: bytes) -> Header | None:
         return None
     if found.get("format") != FORMAT:
         raise InvalidInput(
-            f"the export has format {found.get('format')}, this version reads {FORMAT}; "
-            f"it was made by memory-butler {found.get('version')}"
+            f"the export has format {named(found.get('format'))}, this version reads {FORMAT}; "
+            f"it was made by memory-butler {named(found.get('version'))}"
         )
     try:
         return Header.model_validate(found)
@@ -235,9 +238,10 @@ def _check(header: Header, known: dict[str, transfer.Table]) -> None:
             else ["the table"]
         )
         if missing:
+            told = ", ".join(map(named, missing[:_MOST_NAMED]))
             raise InvalidInput(
-                f"the export has {name} with {', '.join(missing)}, which this version does not "
-                "know; update memory-butler first"
+                f"the export has {named(name)} with {told}, which this version does not know; "
+                "update memory-butler first"
             )
 
 

@@ -85,8 +85,13 @@ async def open_database(settings: Settings, *, create: bool = True) -> AsyncIter
 
 def require_cluster(settings: Settings) -> None:
     """Raise `NotFound` where the data directory has no embedded database, and needs one."""
-    if settings.dsn is None and not embedded.is_made(settings.data_dir):
+    if not has_cluster(settings):
         raise _not_there(settings)
+
+
+def has_cluster(settings: Settings) -> bool:
+    """Whether the data directory has an embedded database, or needs none."""
+    return settings.dsn is not None or embedded.is_made(settings.data_dir)
 
 
 def _not_there(settings: Settings) -> NotFound:

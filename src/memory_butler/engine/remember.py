@@ -156,7 +156,7 @@ async def _store(
             if restates and isinstance(clean, NewRule) and not is_masked(clean.metadata):
                 row = await rules.saying(tx, clean.content, clean.scope, clean.trust)
                 if row is not None and may_touch(clean.trust, Trust(row["trust"])):
-                    await confirm_rule(tx, principal, row["id"], memory.clock())
+                    await confirm_rule(tx, principal, row, memory.clock(), clean.tags)
                     return Written(confirms=row["id"])
             written = await insert(tx, principal, clean, fitting)
             if key is not None:

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import asyncpg
 
-from memory_butler.domain.errors import NotFound, Unavailable
+from memory_butler.domain.errors import InvalidInput, NotFound, Unavailable
 from memory_butler.domain.principals import Principal, parse_scope, parse_tenant
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
@@ -81,6 +81,28 @@ async def revoke_token(memory: Memory, token_id: UUID | str, tenant: str | None 
     }
     if theirs or not await tokens.revoke(memory.pool, id, memory.clock()):
         raise NotFound(f"no valid token has the id {id}; `memory-butler token list` shows them")
+
+
+async def token_named(memory: Memory, tenant: str, name: str) -> UUID | None:
+    """The valid token of a tenant that is called so; None where there is none.
+
+    Raises:
+        InvalidInput: several are; the error has their ids.
+    """
+    now = memory.clock()
+    found: list[UUID] = [
+        row["id"]
+        for row in await list_tokens(memory, tenant)
+        if row["name"] == name
+        and row["revoked_at"] is None
+        and (row["expires_at"] is None or row["expires_at"] > now)
+    ]
+    if len(found) > 1:
+        ids = ", ".join(map(str, found))
+        raise InvalidInput(
+            f"{len(found)} valid tokens are called {name}: {ids}; name one of them by its id"
+        )
+    return found[0] if found else None
 
 
 class Database(Protocol):

@@ -186,12 +186,14 @@ async def _find_message(memory: Memory, principal: Principal, target: Target) ->
     if target.message is None:
         return
     companion, id = target.message
-    there = await opening.use(
-        memory, principal, companion, lambda one: journal.count_messages(one.file, id, id)
-    )
-    if not there:
+    await opening.use(memory, principal, companion, lambda one: require_message(one, id))
+
+
+def require_message(companion: opening.Companion, id: int) -> None:
+    """Raise `NotFound` where a journal has no message of this id."""
+    if not journal.count_messages(companion.file, id, id):
         raise NotFound(
-            f"{companion} has no message {id}; it may have been erased already. "
+            f"{companion.name} has no message {id}; it may have been erased already. "
             "`memory-butler journal export` shows the ids"
         )
 

@@ -1,7 +1,7 @@
 """What an erasure takes: from what was named to all that was drawn from it alone."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 from uuid import UUID
@@ -15,12 +15,14 @@ from memory_butler.store.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What somebody wants to have erased: exactly one of the five.
+    """What somebody wants to have erased: exactly one of the six.
 
     `message`: of a journal, the companion's name and the message's id; with it go the episodes of
     the sessions that hold it.
     `sources`: the episodes that an erased fact or rule was drawn from go too; without it they are
     told, for they still say it.
+    `mentions`: what else names an erased entity goes too; without it, it is told.
+    `writer`: whose memories go: a butler, or an actor as events have it, such as "token:laptop".
     """
 
     memory: Item | None = None
@@ -29,13 +31,18 @@ class Target:
     everything: bool = False
     sources: bool = False
     message: tuple[str, int] | None = None
+    mentions: bool = False
+    writer: str | None = None
 
     def __post_init__(self) -> None:
-        named = [self.memory, self.entity_id, self.session_id, self.message]
+        named = [self.memory, self.entity_id, self.session_id, self.message, self.writer]
         if sum(one is not None for one in [*named, self.everything or None]) != 1:
             raise InvalidInput(
-                "name exactly one: a memory, an entity, a session, a message, or everything"
+                "name exactly one: a memory, an entity, a session, a message, a writer, or "
+                "everything"
             )
+        if self.mentions and self.entity_id is None:
+            raise InvalidInput("only of an entity the mentions can be erased; name one")
 
     def as_json(self) -> dict[str, Any]:
         """As the certificate tells it."""
@@ -43,7 +50,10 @@ class Target:
             kind, id = self.memory
             return {"by": "memory", "memory_type": kind, "id": str(id), "sources": self.sources}
         if self.entity_id is not None:
-            return {"by": "entity", "id": str(self.entity_id), "sources": self.sources}
+            more = {"mentions": True} if self.mentions else {}
+            return {"by": "entity", "id": str(self.entity_id), "sources": self.sources, **more}
+        if self.writer is not None:
+            return {"by": "writer", "id": self.writer, "sources": self.sources}
         if self.session_id is not None:
             return {"by": "session", "id": str(self.session_id)}
         if self.message is not None:
@@ -76,6 +86,8 @@ class Scope:
     doomed: Doomed
     kept: tuple[Kept, ...]
 
+
+NOTHING: Final = Scope(Doomed(), ())
 
 # Scripts that write words together, or endings onto names: Chinese, Japanese, Korean, Thai, Lao,
 # Burmese and Khmer.
@@ -117,11 +129,10 @@ async def scope_of(tx: Transaction, target: Target) -> Scope:
         kept[id] = Kept("episode", id, "what was erased was drawn from it, and it may still say so")
     for id in await erasure.versions(tx, sorted(fact_ids)):
         kept.setdefault(id, Kept("fact", id, "an earlier or later version of what was erased"))
-    if pattern := _naming(await erasure.names(tx, named.entities)):
-        gone = episode_ids | fact_ids | rule_ids
-        for row in await erasure.naming(tx, pattern):
-            if row["id"] not in gone:
-                kept.setdefault(row["id"], Kept(row["kind"], row["id"], "names the erased entity"))
+    gone = episode_ids | fact_ids | rule_ids
+    for id, kind in (await _mentions(tx, named.entities)).items():
+        if id not in gone:
+            kept.setdefault(id, Kept(kind, id, "names the erased entity"))
     doomed = Doomed(
         tuple(sorted(episode_ids)),
         tuple(sorted(fact_ids)),
@@ -129,6 +140,13 @@ async def scope_of(tx: Transaction, target: Target) -> Scope:
         named.entities,
     )
     return Scope(doomed, tuple(kept.values()))
+
+
+async def _mentions(tx: Transaction, entities: Sequence[UUID]) -> dict[UUID, MemoryType]:
+    """What has a name or alias of these entities."""
+    pattern = _naming(await erasure.names(tx, entities))
+    found = await erasure.naming(tx, pattern) if pattern else []
+    return {row["id"]: row["kind"] for row in found}
 
 
 def _naming(names: Iterable[str]) -> str:
@@ -169,10 +187,23 @@ async def _named(tx: Transaction, target: Target) -> Doomed:
             raise NotFound(
                 f"there is no entity {target.entity_id}; it may have been erased already"
             )
-        about = await erasure.facts_about(tx, family)
-        return Doomed(facts=tuple(about), entities=tuple(family))
+        about = set(await erasure.facts_about(tx, family))
+        named = await _mentions(tx, family) if target.mentions else {}
+        episodes, facts, rules = (
+            {id for id, kind in named.items() if kind == wanted}
+            for wanted in ("episode", "fact", "rule")
+        )
+        return Doomed(tuple(episodes), tuple(facts | about), tuple(rules), tuple(family))
     if target.message is not None:
         return Doomed(episodes=tuple(await erasure.of_message(tx, *target.message)))
+    if target.writer is not None:
+        stored = await erasure.of_writer(tx, target.writer)
+        if not stored.ids:
+            raise NotFound(
+                f"there is nothing that {target.writer} stored; `memory-butler butlers` lists "
+                "butlers, `memory-butler token list` the tokens; one called ana is token:ana"
+            )
+        return stored
     assert target.session_id is not None  # noqa: S101 -- exactly one is named
     found = await erasure.of_session(tx, target.session_id)
     if not found:

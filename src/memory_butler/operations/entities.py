@@ -467,14 +467,15 @@ class MapInput(Input):
 
 
 class MapNode(Output):
-    """An entity, and the active facts that are about it or name it."""
+    """An entity, and the active facts in which it stands."""
 
     id: UUID
     name: str
     entity_type: EntityType
-    facts: int
-    confidence: Rounded | None = Field(description="The mean of its facts, after decay.")
-    trust: ShownTrust | None = Field(description="The least of its facts.")
+    facts: int = Field(description="Active facts about it.")
+    named: int = Field(description="Other active facts that name it.")
+    confidence: Rounded | None = Field(description="The mean of them all, after decay.")
+    trust: ShownTrust | None = Field(description="The least of them all.")
 
 
 class MapEdge(Output):
@@ -501,7 +502,9 @@ class MapOutput(Output):
 async def _map(memory: Memory, principal: Principal, given: MapInput) -> MapOutput:
     found = await memory_map(memory, principal, given.limit)
     nodes = [
-        MapNode.copy_of(node, name=row["canonical_name"], entity_type=row["entity_type"])
+        MapNode.copy_of(
+            node, name=row["canonical_name"], entity_type=row["entity_type"], facts=row["facts"]
+        )
         for node, row in found.nodes
     ]
     edges = [MapEdge.copy_of(edge, content=row["content"][:_SAID]) for edge, row in found.edges]

@@ -17,7 +17,7 @@ from memory_butler.operations.views import Input, Output
 
 
 class EraseInput(Input):
-    """What is to be erased: a memory, entity, session, message, or everything of the tenant."""
+    """What is to be erased: a memory, entity, session, message, all of a writer or the tenant."""
 
     memory_type: MemoryType | None = Field(None, description="With memory_id.")
     memory_id: UUID | None = Field(None, description="This memory.")
@@ -31,7 +31,13 @@ class EraseInput(Input):
         ge=1,
         description="This message of the companion, and the episodes of sessions that hold it.",
     )
+    writer: str | None = Field(
+        None, description="All that this butler or actor stored, such as token:laptop."
+    )
     everything: bool = Field(False, description="All that the tenant has, its tokens too.")
+    mentions: bool = Field(
+        False, description="What else names the entity, by a name or alias, too."
+    )
     sources: bool = Field(
         False, description="The episodes that an erased fact or rule was drawn from, too."
     )
@@ -93,7 +99,14 @@ def target_of(given: EraseInput) -> Target:
     if given.companion is not None and given.message_id is not None:
         message = (given.companion, given.message_id)
     return Target(
-        memory, given.entity_id, given.session_id, given.everything, given.sources, message
+        memory,
+        given.entity_id,
+        given.session_id,
+        given.everything,
+        given.sources,
+        message,
+        given.mentions,
+        given.writer,
     )
 
 

@@ -95,7 +95,7 @@ CREATE = Operation(
 class TokenReference(Input):
     """Which token."""
 
-    token_id: UUID
+    token_id: UUID = Field(description="Its id; at the command line its name will do.")
 
 
 class RevokedToken(Output):

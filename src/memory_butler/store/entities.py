@@ -124,7 +124,7 @@ async def labels(tx: Transaction, ids: list[UUID]) -> list[Row]:
 async def for_map(tx: Transaction, limit: int) -> tuple[int, list[Row]]:
     """How many entities there are, without those merged away, and those that facts are about most.
 
-    Each row: `id`, `canonical_name`, `entity_type`, `aliases`.
+    Each row: `id`, `canonical_name`, `entity_type`, `aliases`, the number of active `facts`.
     """
     found = rows(await tx.fetch(SQL["for_map"], limit))
     totals = [row.pop("total") for row in found]

@@ -78,10 +78,15 @@ tenant_id = $1
 -- name: count
 SELECT count(*)::integer FROM entities WHERE {wanted}
 
+-- fragment: facts_about
+-- What a list, a map and a look call facts about an entity.
+SELECT entity_id, count(*)::integer AS facts FROM facts
+WHERE facts.tenant_id = $1 AND validity = 'active' AND entity_id IS NOT NULL
+
 -- name: page
 SELECT {columns},
-       (SELECT count(*)::integer FROM facts
-        WHERE facts.tenant_id = $1 AND entity_id = entities.id AND validity = 'active') AS facts
+       coalesce((SELECT about.facts FROM ({facts_about} AND entity_id = entities.id GROUP BY entity_id) about), 0)
+           AS facts
 FROM entities WHERE {wanted}
 ORDER BY canonical_name, entity_type, id
 LIMIT $5 OFFSET $6
@@ -93,11 +98,9 @@ FROM entities WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: for_map
 -- Those with the most active facts first.
-SELECT id, canonical_name, entity_type, aliases, count(*) OVER ()::integer AS total
-FROM entities LEFT JOIN (
-    SELECT entity_id, count(*) AS facts FROM facts
-    WHERE tenant_id = $1 AND validity = 'active' AND entity_id IS NOT NULL GROUP BY entity_id
-) about ON about.entity_id = entities.id
+SELECT id, canonical_name, entity_type, aliases, coalesce(about.facts, 0) AS facts,
+       count(*) OVER ()::integer AS total
+FROM entities LEFT JOIN ({facts_about} GROUP BY entity_id) about ON about.entity_id = entities.id
 WHERE tenant_id = $1 AND metadata->>'merged_into' IS NULL
 ORDER BY coalesce(about.facts, 0) DESC, canonical_name, entity_type, id
 LIMIT $2

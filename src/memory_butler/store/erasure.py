@@ -70,6 +70,22 @@ async def of_session(tx: Transaction, session_id: UUID) -> list[UUID]:
     return await _ids(tx, "of_session", session_id)
 
 
+async def of_writer(tx: Transaction, writer: str) -> Doomed:
+    """What a butler, or an actor as events have it, stored and is still there.
+
+    Every memory and event is read, which takes as long as `naming`.
+    """
+    await unbounded(tx)
+    query, connection = SQL["of_writer"], tx.connection
+    found = await connection.fetch(query, tx.tenant, writer, timeout=UNBOUNDED_SECONDS)
+    return Doomed(
+        *(
+            tuple(row["id"] for row in found if row["kind"] == kind)
+            for kind in ("episode", "fact", "rule")
+        )
+    )
+
+
 async def entity_family(tx: Transaction, entity_id: UUID) -> list[UUID]:
     """An entity and all that were merged into it; [] where there is none."""
     return await _ids(tx, "entity_family", entity_id)

@@ -1,6 +1,22 @@
 -- name: of_session
 SELECT id FROM episodes WHERE tenant_id = $1 AND session_id = $2
 
+-- name: of_writer
+WITH stored AS (
+    SELECT memory_id FROM memory_events
+    WHERE tenant_id = $1 AND event_type IN ('episode_created', 'fact_created', 'rule_created')
+      AND actor = $2 AND memory_id IS NOT NULL
+)
+SELECT 'episode' AS kind, id FROM episodes
+WHERE tenant_id = $1 AND (butler = $2 OR id::text IN (SELECT memory_id FROM stored))
+UNION ALL
+SELECT 'fact', id FROM facts
+WHERE tenant_id = $1 AND (source_butler = $2 OR id::text IN (SELECT memory_id FROM stored))
+UNION ALL
+SELECT 'rule', id FROM rules
+WHERE tenant_id = $1 AND (source_butler = $2 OR id::text IN (SELECT memory_id FROM stored))
+ORDER BY kind, id
+
 -- name: entity_family
 -- An entity, and all that were merged into it.
 WITH RECURSIVE family AS (

@@ -93,7 +93,7 @@ SELECT l.place, l.made, facts.id, facts.subject, facts.predicate, facts.content,
        facts.valid_from, facts.valid_until, facts.validity, facts.created_at,
        facts.last_confirmed_at, facts.tags, facts.metadata, facts.trust,
        {known_since} AS known_since,
-       e.canonical_name, e.entity_type, e.aliases
+       e.canonical_name, e.entity_type, e.aliases, e.metadata AS entity_metadata
 FROM listed l
 JOIN facts ON facts.tenant_id = $1 AND facts.id = l.wanted_id
 LEFT JOIN entities e ON e.tenant_id = $1 AND e.id = facts.entity_id

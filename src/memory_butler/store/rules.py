@@ -88,9 +88,9 @@ async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
     return rows(await tx.fetch(SQL["bump"], ids, now))
 
 
-async def confirm(tx: Transaction, id: UUID, now: datetime) -> Row:
-    """Restart the decay of a rule that the caller has locked (STO-10)."""
-    return dict(await tx.fetchrow(SQL["confirm"], id, now))
+async def confirm(tx: Transaction, id: UUID, now: datetime, tags: list[str]) -> Row:
+    """Restart the decay of a rule that the caller has locked (STO-10); it has these tags then."""
+    return dict(await tx.fetchrow(SQL["confirm"], id, now, tags))
 
 
 async def for_update(tx: Transaction, id: UUID) -> Row | None:

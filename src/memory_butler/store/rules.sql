@@ -38,7 +38,7 @@ RETURNING {columns}
 
 -- name: confirm
 UPDATE rules
-SET last_confirmed_at = $3,
+SET last_confirmed_at = $3, tags = $4,
     metadata = CASE WHEN metadata->>'status' = 'fading' THEN metadata - 'status' ELSE metadata END
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}

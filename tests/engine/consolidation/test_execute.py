@@ -244,6 +244,7 @@ async def test_a_fact_known_word_for_word_is_confirmed_instead_of_stored_again(
     (stored,) = await facts(admin)
     assert (stored["id"], stored["last_confirmed_at"]) == (known, clock.now)
     assert (report.total("facts_confirmed"), report.total("facts_created")) == (1, 0)
+    assert not await links(admin, "derived_from")  # stored by itself, it goes with no episode
 
 
 @pytest.mark.requirement("MNT-02")
@@ -556,6 +557,7 @@ async def test_what_says_less_confirms_what_never_changes(
     (known,) = await facts(admin)
     assert (known["content"], known["validity"]) == (whole, "active")
     assert known["last_confirmed_at"] > known["created_at"]
+    assert len(await links(admin, "derived_from")) == 2
 
 
 @pytest.mark.parametrize(
@@ -926,15 +928,21 @@ async def test_a_forgotten_rule_is_not_learned_again_from_what_told_it(
 async def test_a_rule_that_is_known_is_confirmed_and_not_learned_twice(
     memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:
-    """A user who says it in each session makes one rule of it."""
-    learned = answer(new_rules=[{"content": "Run ruff first", "source_episode_ids": ["E1"]}])
-    for _ in range(3):
+    """A user who says it in each session makes one rule of it, which rests on all of them."""
+    known, _ = await store_fact(memory, principal, "user", "linter", "Uses ruff")
+    said = {"content": "Run ruff first", "source_episode_ids": ["E1"]}
+    sources = []
+    for tags, support in ((["git"], []), (["lint"], ["F1"]), ([], [])):
         clock.advance(days=1)
-        await tell(memory, principal, "User: always run ruff first")
+        sources += await tell(memory, principal, "User: always run ruff first")
+        learned = answer(new_rules=[{**said, "tags": tags, "supported_by": support}])
         report, _ = await consolidate(memory, principal, learned)
     assert (report.total("rules_created"), report.total("rules_confirmed")) == (0, 1)
     (rule,) = await rules(admin)
     assert rule["last_confirmed_at"] == clock.now
+    assert rule["tags"] == ["git", "lint"]
+    assert await links(admin, "derived_from") == {(rule["id"], one) for one in sources}
+    assert await links(admin, "supports") == {(known, rule["id"])}
     # A page may say it as well, and confirms nothing.
     clock.advance(days=1)
     await tell(memory, principal, "run ruff first", trust="untrusted_web")

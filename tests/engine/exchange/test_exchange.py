@@ -17,7 +17,7 @@ from memory_butler.engine.entities import create_entity
 from memory_butler.engine.exchange import giving, packs, peers, taking
 from memory_butler.engine.exchange.taken import Taken
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.remember import keep, store_fact
+from memory_butler.engine.remember import keep, store_fact, store_rule
 from memory_butler.engine.undo import undo_change
 from memory_butler.engine.writing import new_fact
 from memory_butler.erasure.erasing import erase
@@ -59,6 +59,86 @@ async def test_each_comes_to_have_what_the_other_has(
     assert await one.facts(admin) == await other.facts(admin)
     assert await one.parts() == await other.parts()
     assert await one.pull(other) == Taken()
+
+
+# The columns that need not come to another installation, and why.
+_ANEW = "made anew from the words"
+_ITS_OWN = "each installation's own experience"
+_KNOWN = (
+    "when this installation knew it; `made` and `since` of a statement are kept in its metadata"
+)
+_NEED_NOT = {
+    "tenant_id": "it is that of who takes it",
+    "embedding": _ANEW,
+    "search_vector": _ANEW,
+    "embedding_version_id": _ANEW,
+    "source_episode_id": "episodes stay where they are",
+    "reference_count": _ITS_OWN,
+    "last_referenced_at": _ITS_OWN,
+    "created_at": _KNOWN,
+    "retired_at": _KNOWN,
+    "updated_at": _KNOWN,
+    "facts.entity_id": "the entity of that name and type there",
+    "entities.id": "facts find an entity by its name and type",
+    "rules.maturity": _ITS_OWN,
+    "rules.confidence": "0.5 for every rule",
+    "rules.effectiveness_score": _ITS_OWN,
+    "rules.applied_count": _ITS_OWN,
+    "rules.success_count": _ITS_OWN,
+    "rules.harmful_count": _ITS_OWN,
+    "rules.last_applied_at": _ITS_OWN,
+    "rules.last_evaluated_at": _ITS_OWN,
+}
+
+
+@pytest.mark.parametrize("table", ["facts", "rules", "entities"])
+async def test_every_column_of_a_memory_comes_along_or_need_not(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock, table: str
+) -> None:
+    """As the catalog has them, so that a column of a later migration fails here."""
+    one, other = pair
+    entity = await create_entity(
+        one.memory, one.principal, "Ana Silva", "person", aliases=["Ana"], metadata={"n": 1}
+    )
+    assert entity is not None
+    said: dict[str, Any] = {
+        **{"permanence": "stable", "scope": "home", "tags": ["a"], "source_butler": "home"},
+        **{"metadata": {"n": 1}, "trust": "user_said"},
+    }
+    of_facts = said | {"entity_id": entity["id"], "importance": 7.0}
+    _, fact, _ = [await _say(clock, one, what, **of_facts) for what in ("Braga", "Porto", "Faro")]
+    rule = await store_rule(one.memory, one.principal, "Ask first", **said)
+    await admin.execute("UPDATE facts SET confidence = 0.7 WHERE id = $1", fact)
+    clock.advance(minutes=1)
+    await confirm_memory(one.memory, one.principal, "rule", rule)
+    await confirm_memory(one.memory, one.principal, "fact", fact)
+    clock.advance(minutes=1)
+    await other.pull(one)
+    # What a bare one has in each column; whatever equals that may not have come at all.
+    clock.advance(minutes=1)
+    await create_entity(other.memory, other.principal, "Bo", "other")
+    plain, _ = await store_fact(other.memory, other.principal, "Bo", "pet", "Has a dog")
+    bare = {"facts": plain}
+    bare["rules"] = await store_rule(other.memory, other.principal, "Ask twice")
+
+    async def row(where: Replica, given: UUID | None, name: str) -> dict[str, Any]:
+        which = f"{table}.id = $2" if table != "entities" else "canonical_name = $2"
+        query = f"SELECT * FROM {table} WHERE tenant_id = $1 AND {which}"
+        found = await admin.fetchrow(
+            query, where.principal.tenant, name if table == "entities" else given
+        )
+        return dict(found)
+
+    id = {"facts": fact, "rules": rule}.get(table)
+    there, here = await row(one, id, "Ana Silva"), await row(other, id, "Ana Silva")
+    usual = await row(other, bare.get(table), "Bo")
+    for column, value in there.items():
+        if not {column, f"{table}.{column}"} & _NEED_NOT.keys():
+            assert value != usual[column], f"give {column} a value here that is not the usual one"
+            came = here[column]
+            if column == "metadata":
+                came = {name: came.get(name) for name in value}
+            assert came == value, f"{column} did not come along"
 
 
 async def test_what_follows_elsewhere_replaces_here(

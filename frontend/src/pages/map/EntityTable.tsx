@@ -55,6 +55,7 @@ function columnsOf(connections: Connections): readonly Column<MapNode>[] {
           </p>
           <p className="memory-text line-clamp-2 text-xs text-ink-3">
             {connectionsSaid(connections.get(one.id)?.map((step) => step.node.name) ?? [])}
+            {one.named > 0 && `, named in ${plural(one.named, "other fact")}`}
           </p>
         </div>
       ),

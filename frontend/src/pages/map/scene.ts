@@ -128,7 +128,7 @@ export class Scene {
     for (const [id, dot] of this.#dots) if (!here.has(id)) dot.aim = 0;
     for (const node of nodes) {
       const known = this.#dots.get(node.id);
-      const radius = 4 + Math.min(14, 1.8 * Math.sqrt(node.facts));
+      const radius = 4 + Math.min(14, 1.8 * Math.sqrt(node.facts + node.named));
       const now = { node, trust: trusted(node).trust, radius };
       const aim = LEAST_OPACITY + (1 - LEAST_OPACITY) * (node.confidence ?? 0);
       if (known) Object.assign(known, now, { aim });

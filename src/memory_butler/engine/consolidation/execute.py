@@ -1,7 +1,8 @@
 """Applying what a model drew from episodes: one transaction, a savepoint an action (EXE-01..07)."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 from uuid import UUID
@@ -28,7 +29,7 @@ from memory_butler.engine.curate import confirm_rule
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import about_entity, insert
 from memory_butler.logs import get_logger
-from memory_butler.store import facts, links, rules
+from memory_butler.store import facts, links, rules, trust
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rows import Row
@@ -131,7 +132,7 @@ class _Answer:
         if draft.target not in (None, written.supersedes_id) and written.beside is None:
             await self._supersede_target(new, draft.target)
         for support in draft.supported_by:
-            await self._link_support(new, support)
+            await self._link_support(item, support)
         if weighed.beside is not None:
             await self._contradicts(item, weighed.beside, new)
         kind = "facts_updated" if draft.target is not None else f"{item[0]}s_created"
@@ -220,8 +221,9 @@ class _Answer:
         if draft.held or draft.echo or "echo" in new.metadata:
             self.outcome.counts["echoes"] += 1  # what memory said itself confirms nothing
         elif may_touch(new.trust, Trust(said["trust"])):
-            await confirm_rule(self.tx, self.principal, said["id"], self.memory.clock())
+            await confirm_rule(self.tx, self.principal, said, self.memory.clock(), new.tags)
             self.outcome.counts["rules_confirmed"] += 1
+            await self._rests_also_on(("rule", said["id"]), said, draft)
         return _Weighed(draft, said["id"])
 
     async def _replaces_on_weak_evidence(self, draft: Draft, new: NewFact) -> bool:
@@ -271,9 +273,23 @@ class _Answer:
     async def _rests_on(self, new: NewFact | NewRule, draft: Draft) -> Item:
         """Link what was stored with the episodes that it was drawn from."""
         item: Item = ("rule" if isinstance(new, NewRule) else "fact", new.id)
-        for source in draft.sources[1:]:  # the first one is linked with the row itself
-            await lineage.link(self.tx, item, ("episode", source), "derived_from", new.created_at)
+        # The first one is linked with the row itself.
+        await self._link_sources(item, draft.sources[1:], new.created_at)
         return item
+
+    async def _link_sources(self, item: Item, sources: Sequence[UUID], now: datetime) -> None:
+        for source in sources:
+            await lineage.link(self.tx, item, ("episode", source), "derived_from", now)
+
+    async def _rests_also_on(self, item: Item, known: Row, draft: Draft) -> None:
+        """Link what was known with the episodes that tell it again, and the facts that support it.
+
+        Not what was stored by itself, nor where its trust would fall by that (C-513).
+        """
+        if known["source_episode_id"] is not None and known["trust"] <= draft.new.trust:
+            await self._link_sources(item, draft.sources, draft.new.created_at)
+        for support in draft.supported_by:
+            await self._link_support(item, support, known["trust"])
 
     async def _contradicts(self, item: Item, fact: UUID, new: NewFact | NewRule) -> None:
         await links.insert(self.tx, item, ("fact", fact), "contradicts", new.created_at)
@@ -322,6 +338,7 @@ class _Answer:
             self.outcome.counts["echoes"] += 1
         else:
             await self._confirm_locked(row)
+            await self._rests_also_on(("fact", row["id"]), row, draft)
 
     async def _confirm_locked(self, row: Row) -> None:
         _require_touchable(self.group.trust, row["id"], Trust(row["trust"]))
@@ -340,16 +357,23 @@ class _Answer:
         now, since = self.memory.clock(), new.period.valid_from
         await fact_changes.supersede(self.tx, self.principal, target, new.id, now, since)
 
-    async def _link_support(self, new: NewFact | NewRule, support: UUID | int) -> None:
-        """Link a fact, known before or of the same answer, to the rule it supports (EXE-05)."""
+    async def _link_support(self, rule: Item, support: UUID | int, least: int = 0) -> None:
+        """Link a fact, known before or of the same answer, to the rule it supports (EXE-05).
+
+        Not one that is trusted less than `least`.
+        """
         fact = self.by_place.get(support) if isinstance(support, int) else support
         if fact is None or (fact not in self.group.facts and fact not in self.by_place.values()):
             self.outcome.errors.append(
                 f"supported_by: {support} is not a fact of this consolidation"
             )
             return
-        await lineage.link(self.tx, ("fact", fact), ("rule", new.id), "supports", new.created_at)
-        self.outcome.counts["supports_linked"] += 1
+        held = await trust.of(self.tx, {fact})
+        if held.get(("fact", fact), least) < least:
+            return
+        now = self.memory.clock()
+        if await lineage.link(self.tx, ("fact", fact), rule, "supports", now):
+            self.outcome.counts["supports_linked"] += 1
 
 
 def _held(draft: Draft, reason: Hold | None) -> Draft:

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from memory_butler.domain.entities import SYSTEM_METADATA_KEYS
 from memory_butler.domain.errors import ConfigurationError, InvalidInput
 from memory_butler.domain.exchange import State, changed_since, mark_of
 from memory_butler.domain.facts import VALIDITIES, Validity
@@ -110,6 +111,10 @@ def as_sent(row: Row, *, with_entity: bool) -> dict[str, Any]:
     entity = None
     if with_entity and row["canonical_name"] is not None:
         entity = {name: row[name] for name in ("canonical_name", "entity_type", "aliases")}
+        noted_of = row["entity_metadata"] or {}
+        entity["metadata"] = {
+            name: value for name, value in noted_of.items() if name not in SYSTEM_METADATA_KEYS
+        }
     return {
         "id": str(row["id"]),
         "made": row["made"].isoformat(),

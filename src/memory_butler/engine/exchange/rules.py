@@ -7,7 +7,7 @@ A text that gives way to one that did not know of it stays, as a rule that is sw
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -31,7 +31,7 @@ from memory_butler.domain.permanence import RULE_DECAY_RATE
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust, outranks, parse_trust
 from memory_butler.engine import writing
-from memory_butler.engine.edits import of_another_text
+from memory_butler.engine.edits import MARKS, of_another_text
 from memory_butler.engine.exchange.packs import moment, sure, text_of
 from memory_butler.engine.exchange.peers import Peer
 from memory_butler.engine.exchange.taken import Taken
@@ -53,6 +53,8 @@ _MARKS: Final[dict[Validity, dict[str, bool]]] = {
     "retracted": {"forgotten": True},
 }
 _OF_STATE: Final = ("disabled", "forgotten", "swept", "status")
+# What is noted of a rule's state and use here.
+_OF_USE: Final = frozenset({*MARKS, *_OF_STATE, "harmful_reasons", "original_content"})
 _EVENTS: Final[dict[Validity, EventType]] = {
     "active": "memory_restored",
     "waiting": "rule_disabled",
@@ -78,6 +80,7 @@ class SentRule:
     permanence: str | None
     source_butler: str | None
     former: frozenset[str]
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def scope(self) -> object:
@@ -103,6 +106,7 @@ def as_sent(row: Row) -> dict[str, Any]:
         "confirmed": text_of(state.confirmed),
         "permanence": None if row["decay_rate"] == RULE_DECAY_RATE else row["permanence"],
         "source_butler": row["source_butler"],
+        "metadata": _own(row["metadata"]),
         "trust": text.trust.label,
     }
 
@@ -137,6 +141,7 @@ def read_rule(given: Any, most: Trust) -> SentRule:
             given["permanence"],
             given["source_butler"],
             former,
+            _own(given.get("metadata") or {}),  # an older version sends none
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"a rule in it is damaged ({type(error).__name__})") from error
@@ -155,6 +160,7 @@ async def made(
             tags=list(sent.text.tags),
             permanence=sent.permanence,
             source_butler=sent.source_butler,
+            metadata=dict(sent.metadata),
             trust=sent.text.trust.label,
         )
         clean = await apart(partial(screened, memory, principal, checked), checked.content)
@@ -356,6 +362,10 @@ def _came_masked(row: Row) -> bool:
 def _noted(metadata: Mapping[str, Any]) -> dict[str, Any]:
     mark = metadata.get(MARK)
     return mark if isinstance(mark, dict) else {}
+
+
+def _own(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in metadata.items() if name not in _OF_USE}
 
 
 def _noted_former(row: Row) -> set[str]:

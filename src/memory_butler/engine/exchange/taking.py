@@ -285,7 +285,7 @@ async def _made(memory: Memory, principal: Principal, peer: Peer, sent: Sent) ->
         entity = None if sent.entity is None else new_entity(**sent.entity)
         if entity is not None and peer.trust < Trust.AGENT_INFERRED:
             # A name that others may have chosen must not take over what is said of somebody.
-            entity = replace(entity, aliases=[])
+            entity = replace(entity, aliases=[], metadata={})
     except (ValueError, TypeError, AttributeError):
         return None
     mark = {"from": peer.key, "made": sent.made.isoformat()}

@@ -218,7 +218,7 @@ def _told(value: Any) -> str:
 
 
 def _token(output: Any) -> None:
-    complain(f"Keep it now, it is not shown again. Its id, to revoke it: {output.id}")
+    complain(f"Keep it now, it is not shown again. Its id: {output.id}")
     print(output.token)
 
 

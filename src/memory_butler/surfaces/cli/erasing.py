@@ -1,5 +1,6 @@
 """Erasing for good, and checking the certificate of it."""
 
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,10 +18,12 @@ from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
 from memory_butler.surfaces.cli.problems import complain
 
 if TYPE_CHECKING:
+    from memory_butler.erasure.erasing import Preview
     from memory_butler.erasure.scope import Target
 
 ERASE_EXAMPLES = epilog(
-    "memory-butler erase --entity 6f1c… --sources --preview",
+    "memory-butler erase --entity 6f1c… --sources --mentions --preview",
+    "memory-butler erase --writer token:laptop",
     "memory-butler erase --memory fact 6f1c… --yes",
     "memory-butler erase --message luna 4711",
     "memory-butler erase --everything --tenant acme",
@@ -55,12 +58,20 @@ def erase(
             help="A message of a journal, and the episodes of the sessions that hold it.",
         ),
     ] = None,
+    writer: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="All that a butler stored, or a token: token:laptop."),
+    ] = None,
     everything: Annotated[
         bool, typer.Option("--everything", help="All that the tenant has, its tokens too.")
     ] = False,
     sources: Annotated[
         bool,
         typer.Option("--sources", help="The episodes that an erased fact was drawn from, too."),
+    ] = False,
+    mentions: Annotated[
+        bool,
+        typer.Option("--mentions", help="What else names the entity, by a name or alias, too."),
     ] = False,
     preview: Annotated[
         bool, typer.Option("--preview", help="Only tell what would go; no memory is changed.")
@@ -85,6 +96,8 @@ def erase(
         everything,
         sources,
         message,
+        mentions,
+        writer,
     )
     who, admin = place.principal(), checked(admin_dsn)
 
@@ -95,12 +108,20 @@ def erase(
         for one in waiting:
             if one.certificate["target"] == target.as_json():
                 return one
-        if not yes and not _agreed(await erasing.preview(opened, who, target), place.tenant):
+        asks = not yes and alone is None
+        if asks and not _agreed(await erasing.preview(opened, who, target), place.tenant):
             return None
         return await erasing.erase(opened, who, target, admin_dsn=admin, tell=complain)
 
+    def done() -> erasing.Preview | erasing.Erased | None:
+        # To look, or to ask first, makes no database where there is none.
+        if alone is not None and (preview or not (yes or _agreed(alone, place.tenant))):
+            return alone if preview else None
+        return with_memory(place, work, create=alone is not None)
+
+    alone = _in_journals_alone(place, target)
     try:
-        found = with_memory(place, work, create=_is_of_journals_alone(place, target))
+        found = done()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_GOES_ON) from None
     if found is None:
@@ -154,19 +175,31 @@ def command_of(target: Mapping[str, Any], tenant: str) -> str:
         case "message":
             what = f"--message {target['companion']} {target['id']}"
         case by:
-            what = f"--{by} {target['id']}"
-    sources = " --sources" if target.get("sources") else ""
-    return f"memory-butler erase {what}{sources} --tenant {tenant}"
+            what = f"--{by} {shlex.quote(target['id'])}"
+    more = "".join(f" --{one}" for one in ("sources", "mentions") if target.get(one))
+    return f"memory-butler erase {what}{more} --tenant {tenant}"
 
 
-def _is_of_journals_alone(place: Place, target: "Target") -> bool:
-    """Whether it is in a journal: who only talks with a companion has had no database so far."""
+def _in_journals_alone(place: Place, target: "Target") -> "Preview | None":
+    """What would go of journals, where there is no database: who only talks with a companion has
+    had none so far. None where there is one, or no such journal."""
     from memory_butler.companions.opening import names
+    from memory_butler.engine.opening import has_cluster
+    from memory_butler.erasure.erasing import Preview, require_message
+    from memory_butler.erasure.scope import NOTHING
+    from memory_butler.surfaces.cli.journal.opened import companion
 
-    if target.message is None and not target.everything:
-        return False
-    found = names(place.settings().data_dir, place.principal().tenant)
-    return bool(found) if target.message is None else target.message[0] in found
+    settings = place.settings()
+    found = names(settings.data_dir, place.principal().tenant)
+    if has_cluster(settings):
+        return None
+    if target.everything and found:
+        return Preview(NOTHING, tuple(found), {})
+    if target.message is None or target.message[0] not in found:
+        return None
+    with companion(place, target.message[0], settings) as one:
+        require_message(one, target.message[1])
+    return Preview(NOTHING, (), {}, target.message)
 
 
 def _agreed(found: Any, tenant: str) -> bool:

@@ -1,7 +1,13 @@
-"""Ids at the command line: the beginning of one is enough where it is the only one."""
+"""Ids at the command line: the beginning of one is enough where it is the only one.
+
+A token has a name, too.
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from memory_butler.domain.errors import NotFound
 
 if TYPE_CHECKING:
     from memory_butler.domain.principals import Principal
@@ -33,7 +39,7 @@ _NAMED_BY: Final[Mapping[str, str]] = {
 
 
 def beginnings(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The inputs with the beginning of an id only, each with what it is the id of.
+    """The inputs with less than a whole id, each with what it is the id of.
 
     Raises:
         InvalidInput: one is too little of an id.
@@ -43,7 +49,10 @@ def beginnings(given: Mapping[str, Any]) -> dict[str, Any]:
     kinds = {name: _KINDS.get(name) or given.get(_NAMED_BY.get(name, "")) for name in given}
     found = {}
     for name, kind in kinds.items():
-        if kind in WHAT:
+        if kind == "token":
+            if not _is_whole(given[name]):
+                found[name] = kind
+        elif kind in WHAT:
             for one in _listed(given[name]):
                 refuse_short(name, one)
                 if is_prefix(one):
@@ -55,19 +64,44 @@ async def completed(memory: "Memory", who: "Principal", given: Mapping[str, Any]
     """The inputs of `beginnings` with their whole ids.
 
     Raises:
-        NotFound: no id begins so.
-        InvalidInput: more than one does.
+        NotFound: no id begins so, and no token is called so.
+        InvalidInput: more than one does, or is.
     """
     from memory_butler.engine.prefixes import is_prefix, whole_id
 
     found: dict[str, Any] = {}
     for name, kind in beginnings(given).items():
+        if kind == "token" and (token := await _token(memory, who, given[name])) is not None:
+            found[name] = str(token)
+            continue
         whole = [
             str(await whole_id(memory, who, kind, one)) if is_prefix(one) else one
             for one in _listed(given[name])
         ]
         found[name] = whole if isinstance(given[name], list) else whole[0]
     return found
+
+
+async def _token(memory: "Memory", who: "Principal", text: str) -> UUID | None:
+    """The token that is called so; None where `text` can only be the beginning of an id."""
+    from memory_butler.engine.prefixes import is_prefix
+    from memory_butler.engine.tokens import token_named
+
+    found = await token_named(memory, who.tenant, text)
+    if found is None and not is_prefix(text):
+        raise NotFound(
+            f"no valid token is called {text[:60]}, and no id begins so; "
+            "`memory-butler token list` shows both"
+        )
+    return found
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _listed(value: Any) -> list[str]:

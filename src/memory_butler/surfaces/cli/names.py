@@ -377,5 +377,11 @@ COMMANDS: Final[tuple[Named, ...]] = (
         begins=True,
     ),
     Named("token list", "tokens.tokens_list", OPERATE, "List the tokens of --tenant."),
-    Named("token revoke", "tokens.token_revoke", OPERATE, "Revoke a token of --tenant at once."),
+    Named(
+        "token revoke",
+        "tokens.token_revoke",
+        OPERATE,
+        "Revoke a token of --tenant at once.",
+        ("memory-butler token revoke laptop --tenant ana",),
+    ),
 )

@@ -42,6 +42,7 @@ _METAVARS: Final = {
     "memory_id": "ID",
     "rule_id": "ID",
     "receipt_id": "ID",
+    "token_id": "NAME|ID",
     "source_type": "SOURCE_TYPE",
     "source_id": "SOURCE_ID",
     "target_type": "TARGET_TYPE",

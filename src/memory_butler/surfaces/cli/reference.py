@@ -26,7 +26,7 @@ An input of `-` reads the text from standard input. A TIME is ISO 8601, or words
 `3 days ago`, `16 November 2026`. Without a time zone it is in UTC; a day means its beginning. Words
 of an input may be written with hyphens: `run decay-sweep`. Where a memory, an entity, a context, an
 event, a run or a token is named, the first 8 or more characters of its ID are enough if no other ID
-begins so; `erase` takes whole IDs alone.
+begins so; `erase` takes whole IDs alone. A valid token is also found by its name.
 
 With `--json` a command prints exactly the answer of REST, and nothing else, on standard output;
 whatever else there is to say goes to standard error. A group alone lists: `facts` is `facts list`.

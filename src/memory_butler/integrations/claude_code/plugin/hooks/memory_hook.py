@@ -714,15 +714,24 @@ class State:
         }
         self.known = os.path.exists(self.path)
         try:
-            with open(self.path, encoding="utf-8") as file:
-                self.data.update(json.load(file))
-        except OSError:
-            pass
+            self.data.update(self.stored())
         except ValueError:
             os.unlink(self.path)  # of no use to anybody; what it knew is told or kept again
 
+    def stored(self) -> dict[str, Any]:
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                found: dict[str, Any] = json.load(file)
+                return found
+        except OSError:
+            return {}
+
     def save(self) -> None:
-        """What was told may be lost with the power, and is told again; what was kept may not."""
+        """What was told may be lost with the power, and is told again; what was kept may not.
+
+        A catch-up may have kept more meanwhile, of a session that was killed and is resumed.
+        """
+        self.data["kept_to"] = self.stored().get("kept_to", self.data["kept_to"])
         jot(self.path, self.data)
 
 
