@@ -19,7 +19,7 @@ ENDS: Final = (
 # weekday.
 NOT_BEFORE: Final = re.compile(
     r"\b(?:(?:last|since|after|past|from|black|good|ash|super|easter|palm|cyber|maundy|whit|shrove)"
-    r"|(?P<but>not|except|instead\s+of|rather\s+than)(?:\s+(?:on|at))?)\s+(?:the\s+)?$",
+    r"|(?P<other>not|except|instead\s+of|rather\s+than)(?:\s+(?:on|at))?)\s+(?:the\s+)?$",
     re.IGNORECASE,
 )
 # Between a day and its time: "friday at 6", "at 9pm tonight", "on the 28th, 3 pm".
@@ -32,7 +32,7 @@ class Clock:
     """A time of day in a text; an `hour` of 24 is the end of the day.
 
     `half`: "exact" where the half of the day is known, else None. `alone`: surely a time without a
-    day.
+    day. `foreign`: of another language than the text, and so none without a day.
     """
 
     start: int
@@ -42,6 +42,7 @@ class Clock:
     half: str | None
     zone: str | None
     alone: bool
+    foreign: bool = False
 
 
 _SPOKEN = "one two three four five six seven eight nine ten eleven twelve".split()

@@ -1,0 +1,132 @@
+"""Which of the days and times that a text names are meant. Pure.
+
+A day may be past, begin or be excluded ("since Monday", "not on Friday"), tell which thing is
+meant ("Monday's homework"), or be what another day is counted from ("two days before the exam on 9
+May"). A time beside a day that is not meant is not meant, either.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from memory_butler.journal.clocks import Clock, Match, is_beside
+from memory_butler.journal.spans import DAY, Found, Read, from_to
+
+
+class Language(NamedTuple):
+    """What reads the days and times of a language, and what stands before those.
+
+    `not_before`: what is not meant; with a group `other` where something else is, so that a time
+    alone is not today's. `offset`: what counts from a date ("two days before"), with groups `count`
+    and `unit`. `before`: what is due before a day. `up_to`: all the time until then.
+    """
+
+    days: Callable[[str], list[tuple[Match, Read]]]
+    times: Callable[[str], list[Clock]]
+    not_before: re.Pattern[str]
+    offset: re.Pattern[str]
+    before: re.Pattern[str]
+    up_to: re.Pattern[str]
+    tells_which: Callable[[Match, int], bool] = lambda _day, _following: False
+    is_moved: Callable[[Match], bool] = lambda _match: False
+
+
+class Meant(NamedTuple):
+    """The days of a text that are meant, in its order; its times; whether a time alone is none.
+
+    It is none beside a day that cannot be told, or is only what another is counted from.
+    """
+
+    days: list[tuple[Match, Read]]
+    times: list[Clock]
+    other: bool
+
+
+# Between the days of a span: "from monday to friday".
+_TO: Final = re.compile(r"\s*(?:[-–]|to|through)?\s*(?:the\s+)?", re.IGNORECASE)
+# What ends with Thursday is due on "the day before Friday".
+_THE_DAY: Final = re.compile(r"\b(?:the|any)\s+(?:day|night|evening)\s+$", re.IGNORECASE)
+
+
+def meant(text: str, language: Language) -> Meant:
+    """What a text means of the days and times that it names."""
+    days, times = language.days(text), language.times(text)
+    offsets = _offsets(text, [match for match, _ in days], times, language)
+    times = [one for one in times if not _is_counted(one.start, text, offsets)]
+    kept: list[tuple[Match, Read]] = []
+    other = ends_span = False
+    for (match, read), following in zip(days, [*days[1:], None], strict=False):
+        before = text[: match.start()]
+        excluded = language.not_before.search(before)
+        if ends_span:
+            ends_span = False
+        elif following and excluded and _begins_span(excluded, match, following[0], language):
+            ends_span = True
+            kept.append((match, _from_to(read, *following)))
+        elif excluded or _is_past(match):
+            other = other or bool(excluded and excluded["other"] and not _is_past(match))
+            times = [one for one in times if not is_beside(match, one, text)]
+        elif following and language.tells_which(match, following[0].start()):
+            continue
+        elif _is_counted(match.start(), text, offsets) and not (
+            match[0].lower().startswith("before") and _THE_DAY.search(before)
+        ):
+            other = True
+        else:
+            kept.append((match, read))
+    return Meant(kept, times, other or bool(kept))
+
+
+def _is_past(day: Match) -> bool:
+    return day.groupdict().get("past") is not None
+
+
+def _from_to(read: Read, last: Match, read_last: Read) -> Read:
+    """The first day of a span; the last where the first is past already."""
+
+    def first_day(match: Match, base: datetime) -> Found | None:
+        first, end = read(match, base), read_last(last, base)
+        if first is None or end is None:
+            return first
+        if first.again == 7 * DAY:  # of the week: the next one
+            ends = end.end if end.start > first.start else end.end + 7 * DAY
+            return replace(first, lasts=ends)
+        return from_to(first, end, base)
+
+    return first_day
+
+
+def _begins_span(excluded: Match, day: Match, following: Match, language: Language) -> bool:
+    """Whether "from" before a day begins a span to the next one."""
+    is_from = excluded[0].lower().startswith("from") and not language.is_moved(excluded)
+    return is_from and _TO.fullmatch(day.string, day.end(), following.start()) is not None
+
+
+def _offsets(text: str, days: list[Match], times: list[Clock], language: Language) -> list[Match]:
+    """What says that a date is counted from another: "two hours before".
+
+    Not "day after" of "the day after tomorrow", "day before" of "every day before 9am", or "morning
+    before" of "in the morning before 9am".
+    """
+    return [
+        one
+        for one in language.offset.finditer(text)
+        if not any(day.start() <= one.start("unit") < day.end() for day in days)
+        and not (
+            one["count"] is None
+            and any(
+                clock.end > one.end() and not text[one.end() : clock.start].strip()
+                for clock in times
+            )
+        )
+    ]
+
+
+def _is_counted(start: int, text: str, offsets: list[Match]) -> bool:
+    """Whether a date or time that starts there follows an offset, within a sentence."""
+    return any(
+        one.end("unit") < start and not re.search(r"[.;\n]", text[one.end() : start])
+        for one in offsets
+    )
