@@ -15,13 +15,15 @@ ENDS: Final = (
     rf"|{WEEKDAY})\b))"
 )
 
-# What stands before a time that was, begins then or is not meant; and days that are named like a
-# weekday.
-NOT_BEFORE: Final = re.compile(
-    r"\b(?:(?:last|since|after|past|from|black|good|ash|super|easter|palm|cyber|maundy|whit|shrove)"
-    r"|(?P<other>not|except|instead\s+of|rather\s+than)(?:\s+(?:on|at))?)\s+(?:the\s+)?$",
-    re.IGNORECASE,
+# What stands before a day or time that was, begins then or is not meant.
+_NOT: Final = (
+    r"last|since|after|past|from|"
+    r"(?P<other>not|except|instead\s+of|rather\s+than)(?:\s+(?:on|at))?"
 )
+# And days that are named like a weekday.
+_NAMED: Final = "black|good|ash|super|easter|palm|cyber|maundy|whit|shrove"
+NOT_BEFORE: Final = re.compile(rf"\b(?:{_NOT}|{_NAMED})\s+(?:the\s+)?$", re.IGNORECASE)
+_NOT_BEFORE_TIME: Final = re.compile(rf"\b(?:{_NOT})\s+(?:the\s+)?$", re.IGNORECASE)
 # Between a day and its time: "friday at 6", "at 9pm tonight", "on the 28th, 3 pm".
 _NEAR_CHARS: Final = 3
 _JOIN: Final = re.compile(r",?\s*(?:(?:at|around|by|before|until|on)\b|@)?\s*", re.IGNORECASE)
@@ -123,7 +125,7 @@ def minutes_from(hour: int, minutes: int) -> tuple[int, int]:
 
 def times_of_day(text: str) -> list[Clock]:
     """The times of day in an English text, in its order."""
-    return clocks_in(text, _clocks(), _clock_and_next, NOT_BEFORE)
+    return clocks_in(text, _clocks(), _clock_and_next, _NOT_BEFORE_TIME)
 
 
 def _clock_and_next(match: Match) -> list[Clock]:

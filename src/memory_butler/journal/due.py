@@ -20,10 +20,10 @@ from memory_butler.journal.clocks import LISTED, WEEKDAY, Clock, clock_near, tim
 from memory_butler.journal.dateparsing import coming_date, phrases_of
 from memory_butler.journal.english import ENGLISH, SUFFIX
 from memory_butler.journal.german import GERMAN
-from memory_butler.journal.meant import Language, Meant, meant
+from memory_butler.journal.meant import Language, Meant, bounded, ends_another, lasting, meant
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.readers import is_iso
-from memory_butler.journal.rounds import at_clock, next_round
+from memory_butler.journal.rounds import at_clock, end_of, next_round
 from memory_butler.journal.spans import (
     DAY,
     SECOND,
@@ -89,6 +89,9 @@ def schedule(
         try:
             if not _is_after(due, base):
                 due = next_round(rule, due, base, policy.zone)
+            end = end_of(rule)
+            if end is not None and due.astimezone(policy.zone).replace(tzinfo=None) > end:
+                return None
         except (OverflowError, ValueError):
             return None
     due = due.astimezone(UTC)
@@ -243,25 +246,26 @@ def _dates(
     `named`: the days and times that are meant, where they are known.
     """
     days, times, has_other = named or meant(text, language)
-    for match, read in days:
-        found = read(match, base)
-        if found is None:
+    for one in days:
+        match, _ = one
+        found = bounded(one, days, language, base)
+        if found is None or ends_another(match, days, base):
             continue
         said, before = match[0].lower(), text[: match.start()]
         is_moment = found.at is not None and not found.is_part
         clock = None if is_moment else clock_near(match, times, text)
         if clock is not None:
             row = next((one for one in _rows(times, text) if clock in one), [clock])
-            yield _at_first(found, row[row.index(clock) :], text, base, match[0])
+            found = _at_first(found, row[row.index(clock) :], text, base, match[0])
         elif is_moment:
-            yield found
+            pass
         elif language.before.search(before) or said.startswith(("before ", "vor ")):
-            if said.startswith("end"):
-                yield replace(found, up_to=True)
-            else:
-                yield replace(found, start=base, end=found.start, at=None, up_to=True)
-        else:
-            yield replace(found, up_to=found.up_to or language.up_to.search(before) is not None)
+            if not said.startswith("end"):
+                found = replace(found, start=base, end=found.start, at=None)
+            found = replace(found, up_to=True)
+        elif language.up_to.search(before):
+            found = replace(found, up_to=True)
+        yield lasting(found, match, language)
     for clock in () if has_other else times:
         if clock.alone and not clock.foreign:
             yield _at(day_of(base), clock, text, base, None)

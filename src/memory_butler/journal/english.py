@@ -251,6 +251,10 @@ def _rules() -> tuple[Rule, ...]:
             readers.of_each_month,
         ),
         rule(
+            rf"(?:every|each)\s+(?P<first>{_WEEKDAY_OR_SHORT})\s?(?:[-–]|to|through|till|until)\s?(?P<last>{_ANY_WEEKDAY})",
+            readers.from_day_to_day,
+        ),
+        rule(
             rf"(?:every|each)\s+(?:(?P<count>other|second|third|fourth|2nd|3rd|4th|{NUMBER})\s+)?"
             rf"(?:(?P<unit>hour|day|week|month|year|weekday|workday|weekend|{_PART})s?\b"
             rf"|(?P<days>{_ANY_WEEKDAY}{_DAYS_AFTER}*))(?:\s+(?P<part>{_PART}))?"
@@ -493,6 +497,7 @@ ENGLISH: Final = Language(
     ),
     before=re.compile(r"\bbefore\s+(?:the\s+)?$", re.IGNORECASE),
     up_to=re.compile(r"\b(?:by|until|till|within|before)\s+(?:the\s+)?$", re.IGNORECASE),
+    lasts=(rule(rf"for\s+(?:the\s+(?:next\s+)?)?(?P<count>{NUMBER})\s+{_UNIT}", readers.later),),
     tells_which=_tells_which,
     is_moved=_is_moved,
 )

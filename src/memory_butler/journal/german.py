@@ -107,6 +107,7 @@ _HOUR = rf"(?P<hour>\d{{1,2}}|eins?|{'|'.join(_TWO_TO_TWELVE)})"
 LATE: Final = re.compile(
     r"(?:(?<!sonn)(?<!heilig)(?<!feier)abend|nachmittag|\bnacht)s?\b", re.IGNORECASE
 )
+_NOON: Final = re.compile(r"\bmittag(?:s|essen)?\b", re.IGNORECASE)
 # What a number after "um" may count instead: by how much.
 _MEASURE = (
     r"(?:[€%°/-]|(?:euro|cent|prozent|punkte?|grad|stellen?|stufen?|plätze|jahre?n?|monate?n?|wochen?|tage?n?"
@@ -147,8 +148,9 @@ def _clock(match: Match) -> list[Clock]:
         hour, minute = minutes_from(hour, _FRACTIONS[re.sub(r"\s+", " ", fraction.lower())])
     if (hour, minute) > (24, 0) or minute > 59:
         return []
-    # "9 Uhr" is in the morning, unless somebody speaks of an evening; "3 Uhr" is seldom at night.
-    is_morning = given.get("uhr") and 7 <= hour <= 12 and not LATE.search(match.string)
+    # "6 Uhr" is on the clock of 24 hours, unless somebody speaks of noon or an evening (C-526).
+    is_told = LATE.search(match.string) or (hour in (1, 2) and _NOON.search(match.string))
+    is_morning = given.get("uhr") and not is_told
     is_in_full = hour > 12 or hour == 0 or given["hour"].startswith("0")
     exact = is_in_full or given.get("minute") or is_morning
     return [Clock(match.start(), match.end(), hour, minute, "exact" if exact else None, None, True)]
@@ -248,6 +250,10 @@ def _rules() -> tuple[Rule, ...]:
         ),
         rule(rf"am\s+{place}\s+{_WEEKDAY}\s+im\s+{_MONTH}", readers.of_some_month),
         rule(rf"jedes\s+jahr\s+(?:am\s+)?(?P<day>\d{{1,2}})\.\s*{_MONTH}", readers.repeated),
+        rule(
+            rf"{each}(?P<first>{weekdays})\s+bis\s+(?P<last>{weekdays})\b",
+            readers.from_day_to_day,
+        ),
         rule(rf"{each}{_DAYS}\b{_PART}", readers.repeated),
         rule(
             rf"{each}(?P<part>morgen|vormittag|mittag|nachmittag|abend|nacht)\b", readers.repeated
@@ -395,4 +401,10 @@ GERMAN: Final = Language(
     ),
     before=re.compile(r"\bvor\s+(?:(?:dem|der)\s+)?$", re.IGNORECASE),
     up_to=re.compile(r"\b(?:bis|spätestens|innerhalb)\b[^.,;\n]{0,12}$", re.IGNORECASE),
+    lasts=(
+        rule(rf"(?:für\s+)?(?:die\s+nächsten\s+)?{_COUNT}\s+{_UNIT}\s+lang\b", readers.later),
+        rule(
+            rf"(?:für\s+(?:die\s+nächsten\s+)?|die\s+nächsten\s+){_COUNT}\s+{_UNIT}", readers.later
+        ),
+    ),
 )

@@ -9,10 +9,12 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import Final, NamedTuple
 
 from memory_butler.journal.clocks import Clock, Match, is_beside
-from memory_butler.journal.spans import DAY, Found, Read, from_to
+from memory_butler.journal.rounds import end_of, ending, rounds
+from memory_butler.journal.spans import DAY, SECOND, Found, Read, Rule, from_to, matches
 
 
 class Language(NamedTuple):
@@ -20,7 +22,8 @@ class Language(NamedTuple):
 
     `not_before`: what is not meant; with a group `other` where something else is, so that a time
     alone is not today's. `offset`: what counts from a date ("two days before"), with groups `count`
-    and `unit`. `before`: what is due before a day. `up_to`: all the time until then.
+    and `unit`. `before`: what is due before a day. `up_to`: all the time until then. `lasts`: how
+    long something is done, counted from its first day.
     """
 
     days: Callable[[str], list[tuple[Match, Read]]]
@@ -29,6 +32,7 @@ class Language(NamedTuple):
     offset: re.Pattern[str]
     before: re.Pattern[str]
     up_to: re.Pattern[str]
+    lasts: tuple[Rule, ...]
     tells_which: Callable[[Match, int], bool] = lambda _day, _following: False
     is_moved: Callable[[Match], bool] = lambda _match: False
 
@@ -130,3 +134,80 @@ def _is_counted(start: int, text: str, offsets: list[Match]) -> bool:
         one.end("unit") < start and not re.search(r"[.;\n]", text[one.end() : start])
         for one in offsets
     )
+
+
+# Before the day with which it ends that something repeats; in the languages that are read.
+_UNTIL: Final = re.compile(
+    r"\b(?:until|till|til|through|up\s+to|bis(?:\s+(?:zum|einschließlich))?)\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+_BEGINS_UNTIL: Final = re.compile(r"(?:until|till|bis)\s", re.IGNORECASE)
+# Between what repeats and the week or month in which it does: "every day this week", "in March".
+_WITHIN: Final = re.compile(r"[\s,]*(?:in|during|for|im)?\s*(?:the\s+)?", re.IGNORECASE)
+_SENTENCE: Final = re.compile(r"[;\n]|(?<!\d)[.!?]\s")
+
+
+def _is_until(day: Match) -> bool:
+    return bool(_BEGINS_UNTIL.match(day[0]) or _UNTIL.search(day.string[: day.start()]))
+
+
+def _is_apart(one: Match, other: Match) -> bool:
+    """Whether they are in two sentences."""
+    first, last = sorted((one.span(), other.span()))
+    return _SENTENCE.search(one.string, first[1], last[0]) is not None
+
+
+def ends_another(day: Match, days: list[tuple[Match, Read]], base: datetime) -> bool:
+    """Whether a day is no more than the end of what its sentence says to repeat."""
+    return _is_until(day) and any(
+        (found := read(one, base)) is not None and found.repeats and not _is_apart(one, day)
+        for one, read in days
+        if one is not day
+    )
+
+
+def bounded(
+    repeated: tuple[Match, Read], days: list[tuple[Match, Read]], language: Language, base: datetime
+) -> Found | None:
+    """A day; what repeats up to the end that its sentence names.
+
+    "Until 10 March" ends with that day, "this week" and "from 3 to 9 May" begin and end it.
+    """
+    match, read = repeated
+    found = read(match, base)
+    if found is None or found.repeats is None:
+        return found
+    for day, read_day in days:
+        if day is match or _is_apart(match, day):
+            continue
+        end = read_day(day, base)
+        if end is None or end.repeats is not None:
+            continue
+        if _is_until(day):
+            return _ending(found, end.lasts or end.end)
+        is_long = end.lasts is not None or end.end - end.start > 2 * DAY
+        if is_long and _WITHIN.fullmatch(match.string, match.end(), day.start()):
+            later = read(match, max(base, end.start))
+            return later and _ending(later, end.lasts or end.end)
+    return found
+
+
+def lasting(found: Found, match: Match, language: Language) -> Found:
+    """What repeats, for as long as its sentence says: "for three weeks".
+
+    It counts from the first day, or of hours from the first time, unless that is how long each
+    takes: "every year for two weeks".
+    """
+    if found.repeats is None or end_of(found.repeats) is not None:
+        return found
+    for length, read in matches(match.string, language.lasts):
+        end = None if _is_apart(match, length) else read(length, found.start)
+        if end is not None:
+            *_, second = islice(rounds(found.repeats, found.start), 2)
+            if second < end.start:
+                return _ending(found, end.start + ((found.at or found.start) - found.start))
+    return found
+
+
+def _ending(found: Found, end: datetime) -> Found:
+    return replace(found, repeats=ending(found.repeats or "", end - SECOND))
