@@ -17,13 +17,19 @@ ENDS: Final = (
 
 # What stands before a day or time that was, begins then or is not meant.
 _NOT: Final = (
-    r"last|since|after|past|from|"
-    r"(?P<other>not|except|instead\s+of|rather\s+than)(?:\s+(?:on|at))?"
+    r"last|since|past"
+    r"|(?P<other>after|from|(?:not|except|instead\s+of|rather\s+than)(?:\s+(?:on|at))?)"
 )
 # And days that are named like a weekday.
 _NAMED: Final = "black|good|ash|super|easter|palm|cyber|maundy|whit|shrove"
 NOT_BEFORE: Final = re.compile(rf"\b(?:{_NOT}|{_NAMED})\s+(?:the\s+)?$", re.IGNORECASE)
-_NOT_BEFORE_TIME: Final = re.compile(rf"\b(?:{_NOT})\s+(?:the\s+)?$", re.IGNORECASE)
+# "From 6pm" is due when it begins, unless it is moved from there.
+_NOT_BEFORE_TIME: Final = re.compile(
+    rf"\b(?:{_NOT.replace('|from', '')})\s+(?:the\s+)?$"
+    r"|\b(?:mov(?:e[ds]?|ing)|changed?|postponed?|rescheduled?|shift(?:ed)?|push(?:ed)?)\b"
+    r"[^.,;\n]{0,60}\bfrom\s+$",
+    re.IGNORECASE,
+)
 # Between a day and its time: "friday at 6", "at 9pm tonight", "on the 28th, 3 pm".
 _NEAR_CHARS: Final = 3
 _JOIN: Final = re.compile(r",?\s*(?:(?:at|around|by|before|until|on)\b|@)?\s*", re.IGNORECASE)
@@ -71,6 +77,10 @@ _AND_BARE: Final = re.compile(rf"{_AND}{_BARE}", re.IGNORECASE)
 _CAPPED: Final = re.compile(r"\b(?:cap(?:ped)?|limit(?:ed)?)\b[^.,;\n]*$", re.IGNORECASE)
 
 
+# "Ten to six" is a span, "at ten to six" a time.
+_MINUTES: Final = r"(?:quarter|five|ten|twenty|twenty-five|5|10|20|25)"
+
+
 @cache
 def _clocks() -> tuple[re.Pattern[str], ...]:
     """How times of day are written, the surest first."""
@@ -82,7 +92,8 @@ def _clocks() -> tuple[re.Pattern[str], ...]:
         r"(?P<at>\bfrom\s+)(?P<hour>\d{1,2}):(?P<minute>\d\d)"
         r"\s?(?:[-–]|to|until|till)\s?\d{1,2}:\d\d\b",
         rf"(?<![\w:.]){hour}\s*{_HALF}{_ZONE}",
-        rf"(?P<past>half past|quarter past|quarter to)\s+(?P<hour>{_HOUR})\b(?:\s*{_HALF})?",
+        rf"(?P<past>half past|(?<=\bat\s)half|{_MINUTES}\s+past|quarter\s+to"
+        rf"|(?<=\bat\s){_MINUTES}\s+to)\s+(?P<hour>{_HOUR})\b(?:\s*{_HALF})?",
         rf"(?<![\w:.])(?P<hour>{_HOUR})\s+o['’]?clock\b(?:\s*{_HALF})?",
         r"(?P<at>(?<=\d)T|\b(?:at|by|until|till|before)\s+|@\s*|(?<![\w:.]))"
         rf"(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::\d\d|\s?[-–]\s?\d{{1,2}}:\d\d)?(?![\d:]){_ZONE}",
@@ -95,7 +106,7 @@ def _clocks() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(one, re.IGNORECASE) for one in patterns)
 
 
-_PAST: Final = {"half past": 30, "quarter past": 15, "quarter to": -15}
+_PAST: Final = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20, "twenty-five": 25}
 
 
 def clocks_in(
@@ -146,7 +157,9 @@ def _clock(match: Match) -> Clock | None:
     hour = int(spoken) if spoken.isdigit() else _SPOKEN.index(spoken) + 1
     minute = int(given.get("minute") or 0)
     if past := given.get("past"):
-        hour, minute = minutes_from(hour, _PAST[past.lower()])
+        word, *how = past.lower().split()
+        minutes = _PAST.get(word) or int(word)
+        hour, minute = minutes_from(hour, -minutes if how == ["to"] else minutes)
     half = (given.get("half") or "").lower().replace(".", "") or None
     if half is not None:
         if not 0 <= hour <= 12:

@@ -265,7 +265,7 @@ def _dates(
             found = replace(found, up_to=True)
         elif language.up_to.search(before):
             found = replace(found, up_to=True)
-        yield lasting(found, match, language)
+        yield lasting(found, match, language, base)
     for clock in () if has_other else times:
         if clock.alone and not clock.foreign:
             yield _at(day_of(base), clock, text, base, None)

@@ -28,19 +28,21 @@ _NUMBERS: Final[Mapping[str, float]] = {
         )
     },
     **{"a couple of": 2, "half a": 0.5, "half an": 0.5, "thirty": 30},
+    **{"a quarter of an": 0.25, "three quarters of an": 0.75},
 }
 # Month and day of what falls on the same day every year.
 _FEASTS: Final[Mapping[str, tuple[int, int]]] = {
     "christmas eve": (12, 24),
     "christmas": (12, 25),
-    "new year's eve": (12, 31),
-    "new year's day": (1, 1),
-    "valentine's day": (2, 14),
+    "new years eve": (12, 31),
+    "new years day": (1, 1),
+    "valentines day": (2, 14),
     "halloween": (10, 31),
     "xmas eve": (12, 24),
     "xmas": (12, 25),
     "boxing day": (12, 26),
 }
+_FEAST = re.sub("(?<=year|tine)s", "['’]?s", "|".join(_FEASTS))
 # Days from Easter Sunday.
 _MOVABLE: Final[Mapping[str, int]] = {
     "easter sunday": 0,
@@ -65,6 +67,7 @@ _SOMEBODYS_DAY = (
 _SHORT_UNITS: Final[Mapping[str, tuple[float, str]]] = {
     "min": (1, "minute"),
     "hr": (1, "hour"),
+    "h": (1, "hour"),
     "wk": (1, "week"),
     "fortnight": (2, "week"),
 }
@@ -77,6 +80,10 @@ _ADVERBS: Final[Mapping[str, str]] = {
     "yearly": "year",
     "annually": "year",
 }
+# As people write it in a hurry.
+_TOMORROWS: Final = (
+    "tomorrow tomorow tommorow tommorrow tommorw tomorrw tmrw tmr 2moro 2morrow".split()
+)
 # "sat" and "sun" are words, too: they are days only after a word such as "on", in a list, or right
 # before a time.
 _SHORT_WEEKDAY = r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"
@@ -130,10 +137,6 @@ SUFFIX = r"(?:st|nd|rd|th)\b"
 _TIME = r"(?:\d{1,2}(?:[:.]\d\d)?\s*[ap]\.?m\b|\d{1,2}:\d\d\b)"
 _AT_TIME = rf"(?:at\b|@)\s*(?:{_TIME}|\d{{1,2}}\s*(?:$|[.,;!?\n]))"
 _THEN_TIME = rf",?\s+(?:{_TIME}|{_AT_TIME})"
-# What is done within minutes, and not after them.
-_MEASURED = re.compile(
-    r"\d\s*(?:km|miles?|met(?:er|re)s?|laps?|lengths|reps|sets|push-?ups)\s+$", re.IGNORECASE
-)
 # "Moved from 12 to 14 March" is now on the 14th.
 _MOVED = re.compile(
     r"\b(?:mov(?:e[ds]?|ing)|changed?|postponed?|rescheduled?|shift(?:ed)?|push(?:ed)?"
@@ -161,7 +164,7 @@ _WORDS: Final = Words(
     parts={part: part for part in spans.PARTS},
     places=_PLACES,
     ordinals=_ORDINALS,
-    near={"tomorrow": 1, "tmrw": 1, "day after tomorrow": 2},
+    near=dict.fromkeys(_TOMORROWS, 1) | {f"day after {one}": 2 for one in _TOMORROWS},
     ahead={"next": 1, "after next": 2},
     feasts=_FEASTS,
     movable=_MOVABLE,
@@ -206,10 +209,9 @@ def _is_moved(match: Match) -> bool:
 
 
 def _in(said: Said, base: datetime) -> Found | None:
-    """ "within an hour and a half"; but not what is run "5 km in 30 minutes"."""
-    if said.unit in ("minute", "hour") and _MEASURED.search(said.before):
-        return None
-    return replace(readers.later(said, base), up_to=said["in"] != "in")
+    """ "in two weeks", "within an hour and a half"."""
+    found = readers.in_time(said, base)
+    return found and replace(found, up_to=said["in"] != "in")
 
 
 def _any_of(said: Said, base: datetime) -> Found | None:
@@ -347,7 +349,7 @@ def _rules() -> tuple[Rule, ...]:
         rule(
             rf"(?:{_TOWARDS}|(?<![^\n])|{_ANY_WEEKDAY},?\s+|(?P<next>next\s+month,?\s+(?:on\s+)?))"
             rf"(?:the\s+)?(?P<day>\d{{1,2}}){SUFFIX}"
-            rf"(?:\s+of\s+(?:(?:the|this)|(?P<of>next))\s+month\b)?{ENDS}",
+            rf"(?:\s+of\s+(?:(?:the|this)|(?P<of_next>next))\s+month\b)?{ENDS}",
             readers.date,
         ),
         rule(
@@ -361,7 +363,7 @@ def _rules() -> tuple[Rule, ...]:
         ),
         # "friday week", but not "monday week 3" of a course.
         rule(
-            rf"(?:(?P<weekday>{WEEKDAY})|(?P<near>today|tomorrow))\s+week\b{ENDS}",
+            rf"(?:(?P<weekday>{WEEKDAY}|(?<=next\s){_SHORT_WEEKDAY})|(?P<near>today|tomorrow))\s+(?P<unit>week|fortnight)\b{ENDS}",
             readers.counted_from,
         ),
         rule(
@@ -391,7 +393,7 @@ def _rules() -> tuple[Rule, ...]:
             readers.counted_from,
         ),
         rule(
-            rf"(?:today\s+)?(?P<in>in|within)\s+(?P<count>{NUMBER})\s+{_UNIT}(?P<half>\s+and\s+a\s+half\b)?"
+            rf"(?:today\s+)?(?P<in>in|within)\s+(?:about\s+|around\s+)?(?P<count>{NUMBER})\s*{_UNIT}(?P<half>\s+and\s+a\s+half\b)?"
             rf"(?!\s+(?:of|or)\b)",
             _in,
         ),
@@ -442,7 +444,7 @@ def _rules() -> tuple[Rule, ...]:
         # "fri 13" is a day of some month.
         rule(r"(?:mon|tues?|wed|thu(?:rs?)?|fri)\s+\d{1,2}\b", no_day),
         rule(
-            rf"(?P<near>(?:day\s+after\s+)?tomorrow|tmrw|today|tonight)\b(?:\s+(?P<part>{_PART}))?",
+            rf"(?P<near>(?:day\s+after\s+)?(?:{'|'.join(_TOMORROWS)})|today|tonight)\b(?:\s+(?P<part>{_PART}))?",
             readers.near,
         ),
         rule(
@@ -456,7 +458,7 @@ def _rules() -> tuple[Rule, ...]:
             readers.weekday,
         ),
         rule(
-            rf"(?P<feast>{'|'.join(_FEASTS).replace(chr(39), '[’' + chr(39) + ']')})\b",
+            rf"(?P<feast>{_FEAST})\b",
             readers.feast,
         ),
     )

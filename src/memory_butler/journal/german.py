@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime
-from functools import cache, partial
-from typing import Final
+from functools import cache
+from typing import Final, TypeVar
 
 from memory_butler.journal import readers, spans
 from memory_butler.journal.clocks import Clock, Match, clocks_in, minutes_from
@@ -22,9 +22,17 @@ _MONTHS: Final = (
     "januar februar märz april mai juni juli august september oktober november dezember".split()
 )
 _TWO_TO_TWELVE: Final = "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split()
-_NUMBERS: Final[Mapping[str, int]] = {
+_NUMBERS: Final[Mapping[str, float]] = {
     **{word: number for number, word in enumerate(_TWO_TO_TWELVE, start=2)},
-    **dict.fromkeys(("ein", "eins", "eine", "einem", "einen", "einer"), 1),
+    **dict.fromkeys(("ein", "eins", "eine", "einem", "einen", "einer", "ner", "nem"), 1),
+    **{
+        "zwanzig": 20,
+        "dreißig": 30,
+        "vierzehn": 14,
+        "anderthalb": 1.5,
+        "eineinhalb": 1.5,
+        "zweieinhalb": 2.5,
+    },
 }
 _PARTS: Final[Mapping[str, str]] = {
     "früh": "morning", "morgen": "morning", "vormittag": "morning", "mittag": "noon",
@@ -42,6 +50,8 @@ _PLACES: Final[Mapping[str, int]] = {
 }  # fmt: skip
 _FEASTS: Final[Mapping[str, tuple[int, int]]] = {
     "heiligabend": (12, 24), "weihnachten": (12, 25), "silvester": (12, 31), "neujahr": (1, 1),
+    "1. weihnachtstag": (12, 25), "1. weihnachtsfeiertag": (12, 25), "nikolaus": (12, 6),
+    "2. weihnachtstag": (12, 26), "2. weihnachtsfeiertag": (12, 26), "valentinstag": (2, 14),
 }  # fmt: skip
 
 # Days from Easter Sunday.
@@ -66,8 +76,11 @@ _ORDINALS: Final[Mapping[str, int]] = {
 _WEEKDAY = rf"(?P<weekday>{'|'.join(_WEEKDAYS)}|sonnabend)"
 _DAYS = rf"(?P<days>{_WEEKDAY}(?:\s*(?:,|und|/|&)\s*(?:{'|'.join(_WEEKDAYS)}|sonnabend))*)"
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)}|jan|feb|mrz|apr|jun|jul|aug|sept?|okt|nov|dez)\b\.?"
-_COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
-_UNIT = r"(?P<unit>minute|stunde|tag|woche|monat|jahr)(?:e[ns]?|n)?\b"
+_COUNT = rf"(?P<count>\d{{1,3}}(?:,\d)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+_UNIT = (
+    r"(?P<unit>(?:drei)?viertelstunde|minute|min|stunde|std|h|tag|woche|monat|jahr)"
+    r"(?:e[ns]?|n)?\b\.?"
+)
 _PART = rf"(?:\s*(?P<part>{'|'.join(_PARTS)})s?\b)?"
 _YEAR = r"(?P<year>20\d\d)\b"
 _THIS_OR_NEXT = r"(?P<which>nächste|kommende|diese)[nmrs]?"
@@ -77,6 +90,8 @@ _NOT_BEFORE: Final = re.compile(
     r"|(?:(?<!vergiss )(?<!vergesst )nicht|außer|statt)(?:\s+(?:am|vor))?)\s+$",
     re.IGNORECASE,
 )
+# "Ab 15 Uhr" is due when it begins.
+_NOT_BEFORE_TIME: Final = re.compile(_NOT_BEFORE.pattern.replace("|ab|", "|"), re.IGNORECASE)
 
 _NUMBERED: Final = re.compile(
     r"\b(?:version|release|update|kapitel|abschnitt|punkt|nummer|nr\.?)\s+$", re.IGNORECASE
@@ -118,7 +133,7 @@ _FRACTIONS: Final = {"halb": -30, "viertel nach": 15, "viertel vor": -15, "dreiv
 
 def times_of_day(text: str) -> list[Clock]:
     """The times of day in a text, in its order."""
-    return clocks_in(text, _clocks(), _clock, _NOT_BEFORE)
+    return clocks_in(text, _clocks(), _clock, _NOT_BEFORE_TIME)
 
 
 def _all_times(text: str) -> list[Clock]:
@@ -146,11 +161,17 @@ def _clock(match: Match) -> list[Clock]:
     )
     if fraction := given.get("fraction"):
         hour, minute = minutes_from(hour, _FRACTIONS[re.sub(r"\s+", " ", fraction.lower())])
+    elif side := given.get("side"):
+        minutes = int(_WORDS.number(given["minutes"].lower())) * (
+            -1 if side.lower() == "vor" else 1
+        )
+        hour, minute = minutes_from(hour, minutes - (30 if given["half"] else 0))
     if (hour, minute) > (24, 0) or minute > 59:
         return []
-    # "6 Uhr" is on the clock of 24 hours, unless somebody speaks of noon or an evening (C-526).
+    # "5 Uhr" is on the clock of 24 hours, unless somebody speaks of noon or an evening; "fünf Uhr"
+    # is seldom in the early morning (C-526).
     is_told = LATE.search(match.string) or (hour in (1, 2) and _NOON.search(match.string))
-    is_morning = given.get("uhr") and not is_told
+    is_morning = given.get("uhr") and not is_told and (given["hour"].isdigit() or hour >= 6)
     is_in_full = hour > 12 or hour == 0 or given["hour"].startswith("0")
     exact = is_in_full or given.get("minute") or is_morning
     return [Clock(match.start(), match.end(), hour, minute, "exact" if exact else None, None, True)]
@@ -164,30 +185,57 @@ def _clocks() -> tuple[re.Pattern[str], ...]:
         # Of a span its beginning: "von 9 bis 17 Uhr".
         rf"\b(?:von|zwischen)\s+{_HOUR}{minute}(?:\s*uhr)?\s+(?:bis|und)\s+\d{{1,2}}(?:[:.]\d\d)?\s*(?P<uhr>uhr)\b",
         rf"(?<![\w:.-]){_HOUR}{minute}\s?(?:bis|[-–])\s?\d{{1,2}}(?:[:.]\d\d)?\s*(?P<uhr>uhr)\b",
+        # "Fünf vor halb neun"; "5 Minuten vor 8" is counted from it.
+        rf"\b(?:um\s+|gegen\s+)?(?P<minutes>fünf|zehn|zwanzig|(?:(?<=um )|(?<=gegen ))(?:5|10|20))"
+        rf"\s+(?P<side>vor|nach)\s+(?P<half>halb\s+)?{_HOUR}\b(?!\.)",
         rf"\b(?:um\s+|gegen\s+)?(?P<fraction>halb|viertel\s+nach|viertel\s+vor|dreiviertel)\s+{_HOUR}\b",
         rf"\b(?:um\s+|gegen\s+)?(?<![\d:.]){_HOUR}{minute}\s*(?P<uhr>uhr)(?:\s+(?P<after>\d\d))?\b",
         r"\b(?:um|gegen)\s+(?P<hour>\d{1,2})[:.](?P<minute>\d\d)\b(?!\.)",
         # "um 8 zum Arzt", but not "um 5 Euro".
-        rf"\b(?:um|gegen)\s+{_HOUR}\b(?![:.,]?\d)(?!\s*{_MEASURE})",
+        rf"\b(?:um|gegen)\s+(?:kurz\s+(?:vor|nach)\s+)?{_HOUR}\b(?![:.,]?\d)(?!\s*{_MEASURE})",
         r"\b(?:um\s+)?(?P<word>mitternacht)\b",
     )
-    return tuple(re.compile(one, re.IGNORECASE) for one in patterns)
+    return tuple(re.compile(_either(one), re.IGNORECASE) for one in patterns)
+
+
+_Meaning = TypeVar("_Meaning")
+# As people write these letters where a keyboard lacks them.
+_SPELLED: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
+
+
+def _either(pattern: str) -> str:
+    """A pattern that finds "für" and "fuer"."""
+    return "".join(f"(?:{one}|{_SPELLED[one]})" if one in _SPELLED else one for one in pattern)
+
+
+def _spelled(words: Mapping[str, _Meaning]) -> dict[str, _Meaning]:
+    """Words in both spellings."""
+    other = {"".join(_SPELLED.get(one, one) for one in word): what for word, what in words.items()}
+    return {**words, **other}
 
 
 _WORDS: Final = Words(
     weekdays={"sonna": 5} | {name[:2]: day for day, name in enumerate(_WEEKDAYS)},
-    months={name[:3]: month for month, name in enumerate(_MONTHS, start=1)} | {"mrz": 3},
-    numbers=dict(_NUMBERS) | {"zweite": 2},
-    units={word: (1, unit) for word, unit in _UNITS.items()},
-    parts=_PARTS,
+    months={name[:3]: month for month, name in enumerate(_MONTHS, start=1)} | {"mrz": 3, "mae": 3},
+    numbers=_spelled(_NUMBERS) | {"zweite": 2},
+    units={
+        **{word: (1, unit) for word, unit in _spelled(_UNITS).items()},
+        **{"min": (1, "minute"), "std": (1, "hour"), "h": (1, "hour")},
+        **{"viertelstunde": (0.25, "hour"), "dreiviertelstunde": (0.75, "hour")},
+    },
+    parts=_spelled(_PARTS),
     places=_PLACES,
-    ordinals=_ORDINALS,
-    near={"morgen": 1, "übermorgen": 2},
-    ahead={"nächste": 1, "kommende": 1, "übernächste": 2},
+    ordinals=_spelled(_ORDINALS),
+    near=_spelled({"morgen": 1, "übermorgen": 2}),
+    ahead=_spelled({"nächste": 1, "kommende": 1, "übernächste": 2}),
     feasts=_FEASTS,
-    movable=_MOVABLE,
+    movable=_spelled(_MOVABLE),
 )
-rule = partial(readers.rule, _WORDS)
+
+
+def rule(pattern: str, read: readers.Reader) -> Rule:
+    """A rule of German."""
+    return readers.rule(_WORDS, _either(pattern), read)
 
 
 def _counted_from(said: Said, base: datetime) -> Found | None:
@@ -241,11 +289,11 @@ def _rules() -> tuple[Rule, ...]:
     return (
         *readers.iso_rules(_WORDS),
         rule(
-            r"am\s+(?P<day>\d{1,2})\.?\s+(?:jede[ns]|eines\s+jeden)\s+monats\b",
+            r"(?:am\s+(?P<day>\d{1,2})\.?\s+(?:jede[ns]|eines\s+jeden)|jeden\s+(?P<day_after>\d{1,2})\.\s+(?:des|im))\s+monats?\b",
             readers.of_each_month,
         ),
         rule(
-            rf"(?:jeden|am)\s+{place}\s+{_WEEKDAY}\s+(?:im|des|jede[ns])\s+monats?\b",
+            rf"(?:(?:jeden|am)\s+)?{place}\s+{_WEEKDAY}\s+(?:im|des|jede[ns])\s+monats?\b",
             readers.of_each_month,
         ),
         rule(rf"am\s+{place}\s+{_WEEKDAY}\s+im\s+{_MONTH}", readers.of_some_month),
@@ -266,6 +314,10 @@ def _rules() -> tuple[Rule, ...]:
         rule(
             r"(?P<unit>täglich|wöchentlich|monatlich|jährlich|werktags|wochentags"
             r"|unter der woche)\b",
+            readers.repeated,
+        ),
+        rule(
+            r"(?:einmal|1\s?(?:x|mal))\s+(?:pro|i[mn]|am|die)\s+(?:der\s+)?(?P<unit>tag|woche|monat|jahr)\b",
             readers.repeated,
         ),
         rule(r"an\s+wochenenden\b", lambda said, base: round_of_week((5, 6), base)),
@@ -355,8 +407,11 @@ def _rules() -> tuple[Rule, ...]:
         rule(rf"mitte\s+{_MONTH}(?:\s+{_YEAR})?", readers.middle),
         rule(rf"{_THIS_OR_NEXT}\s+woche,?\s+(?:am\s+)?{_WEEKDAY}{_PART}", readers.weekday_of_week),
         rule(rf"{_WEEKDAY}\s+{_THIS_OR_NEXT}\s+woche\b{_PART}", readers.weekday_of_week),
-        rule(rf"(?:heute\s+)?in\s+einer\s+(?P<half>halben)\s+{_UNIT}", readers.later),
-        rule(rf"(?:heute\s+)?in\s+{_COUNT}\s+{_UNIT}", readers.later),
+        rule(rf"(?:heute\s+)?in\s+(?:einer|ner)\s+(?P<half>halben)\s+{_UNIT}", readers.later),
+        rule(
+            rf"(?:heute\s+)?in\s+(?:etwa\s+|ungefähr\s+|ca\.?\s+)?['’]?{_COUNT}\s*{_UNIT}",
+            readers.in_time,
+        ),
         rule(
             r"ende\s+(?:des\s+|der\s+|dieses\s+|dieser\s+|(?P<next>nächste[ns]?r?\s+))?(?P<unit>woche|monat|jahr)e?s?\b",
             readers.end,
@@ -368,14 +423,14 @@ def _rules() -> tuple[Rule, ...]:
         rule(rf"(?:im|bis)\s+{_MONTH}(?:\s+{_YEAR})?", readers.whole),
         rule(
             rf"(?:(?:am|bis\s+zum)|{_WEEKDAY},?\s+de[nm])\s+(?P<day>\d{{1,2}})\.(?!\d)"
-            r"(?!\s*(?:tag|mal|advent|platz|stock|termin|abend|geburtstag|versuch|kapitel)\b)",
+            r"(?!\s*(?:tag|mal|advent|weihnachts\w+|platz|stock|termin|abend|geburtstag|versuch|kapitel)\b)",
             readers.date,
         ),
         rule(rf"(?:{_THIS_OR_NEXT}\s+)?{_WEEKDAY}{_PART}(?![\w-])", readers.weekday),
         # "Guten Morgen" and "am Morgen" are none.
         rule(
             r"(?<!guten )(?<!am )(?<!der )(?<!den )(?<!dem )(?<!diesen )"
-            rf"(?P<near>heute|übermorgen|morgen)\b{_PART}",
+            rf"(?P<near>heute?|übermorgen|morgen)\b{_PART}",
             readers.near,
         ),
         rule(rf"(?P<feast>{'|'.join(_FEASTS)})\b", readers.feast),

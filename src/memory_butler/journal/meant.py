@@ -8,10 +8,11 @@ May"). A time beside a day that is not meant is not meant, either.
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Final, NamedTuple
 
+from memory_butler.domain.foreign_dates import TITLES
 from memory_butler.journal.clocks import Clock, Match, is_beside
 from memory_butler.journal.rounds import end_of, ending, rounds
 from memory_butler.journal.spans import DAY, SECOND, Found, Read, Rule, from_to, matches
@@ -21,9 +22,9 @@ class Language(NamedTuple):
     """What reads the days and times of a language, and what stands before those.
 
     `not_before`: what is not meant; with a group `other` where something else is, so that a time
-    alone is not today's. `offset`: what counts from a date ("two days before"), with groups `count`
-    and `unit`. `before`: what is due before a day. `up_to`: all the time until then. `lasts`: how
-    long something is done, counted from its first day.
+    alone is not today's, `offset`: what
+    counts from a date ("two days before"), with groups `count` and `unit`. `before`: what is due
+    before a day. `up_to`: all the time until then. `lasts`: how long something is done.
     """
 
     days: Callable[[str], list[tuple[Match, Read]]]
@@ -50,13 +51,17 @@ class Meant(NamedTuple):
 
 # Between the days of a span: "from monday to friday".
 _TO: Final = re.compile(r"\s*(?:[-–]|to|through)?\s*(?:the\s+)?", re.IGNORECASE)
+_QUOTED: Final = re.compile(
+    r"""(?<![\w=])(?:"[^"\n]{3,100}"|'[^'\n]{3,100}'|[“„][^“”\n]{3,100}[“”]|»[^»«\n]{3,100}«)(?!\w)"""
+)
+_MISTER: Final = re.compile(r"\b(?:Mr|Mrs|Ms|Miss)\.?\s$")
 # What ends with Thursday is due on "the day before Friday".
 _THE_DAY: Final = re.compile(r"\b(?:the|any)\s+(?:day|night|evening)\s+$", re.IGNORECASE)
 
 
 def meant(text: str, language: Language) -> Meant:
     """What a text means of the days and times that it names."""
-    days, times = language.days(text), language.times(text)
+    days, times = _unquoted(language.days(text), text), language.times(text)
     offsets = _offsets(text, [match for match, _ in days], times, language)
     times = [one for one in times if not _is_counted(one.start, text, offsets)]
     kept: list[tuple[Match, Read]] = []
@@ -69,6 +74,8 @@ def meant(text: str, language: Language) -> Meant:
         elif following and excluded and _begins_span(excluded, match, following[0], language):
             ends_span = True
             kept.append((match, _from_to(read, *following)))
+        elif _is_name(before):
+            continue
         elif excluded or _is_past(match):
             other = other or bool(excluded and excluded["other"] and not _is_past(match))
             times = [one for one in times if not is_beside(match, one, text)]
@@ -81,6 +88,20 @@ def meant(text: str, language: Language) -> Meant:
         else:
             kept.append((match, read))
     return Meant(kept, times, other or bool(kept))
+
+
+def _unquoted(days: list[tuple[Match, Read]], text: str) -> list[tuple[Match, Read]]:
+    """The days outside quotation marks, where there are any: a title may have one."""
+    quoted = [one.span() for one in _QUOTED.finditer(text)]
+    return [
+        one for one in days if not any(start < one[0].start() < end for start, end in quoted)
+    ] or days
+
+
+def _is_name(before: str) -> bool:
+    """Whether what follows is somebody's name: "Mrs Friday", "Herr Sonntag"."""
+    title = TITLES.search(before[-40:])
+    return bool(_MISTER.search(before) or (title and not title["whose"] and not title["kin"]))
 
 
 def _is_past(day: Match) -> bool:
@@ -144,7 +165,12 @@ _UNTIL: Final = re.compile(
 _BEGINS_UNTIL: Final = re.compile(r"(?:until|till|bis)\s", re.IGNORECASE)
 # Between what repeats and the week or month in which it does: "every day this week", "in March".
 _WITHIN: Final = re.compile(r"[\s,]*(?:in|during|for|im)?\s*(?:the\s+)?", re.IGNORECASE)
-_SENTENCE: Final = re.compile(r"[;\n]|(?<!\d)[.!?]\s")
+# Between two sentences, or two things to do: "every Sunday and finish it until Friday".
+_APART: Final = re.compile(
+    r"[;\n]|(?<!\d)[.!?]\s|\b(?:and|but|then|und|aber|dann)\s+"
+    r"(?!\d|(?:at|in|every|um|jeden|(?:morning|noon|afternoon|evening|night|morgen|mittag|abend)s?)\b)",
+    re.IGNORECASE,
+)
 
 
 def _is_until(day: Match) -> bool:
@@ -152,9 +178,9 @@ def _is_until(day: Match) -> bool:
 
 
 def _is_apart(one: Match, other: Match) -> bool:
-    """Whether they are in two sentences."""
+    """Whether they are in two sentences, or of two things to do."""
     first, last = sorted((one.span(), other.span()))
-    return _SENTENCE.search(one.string, first[1], last[0]) is not None
+    return _APART.search(one.string, first[1], last[0]) is not None
 
 
 def ends_another(day: Match, days: list[tuple[Match, Read]], base: datetime) -> bool:
@@ -188,24 +214,26 @@ def bounded(
         is_long = end.lasts is not None or end.end - end.start > 2 * DAY
         if is_long and _WITHIN.fullmatch(match.string, match.end(), day.start()):
             later = read(match, max(base, end.start))
-            return later and _ending(later, end.lasts or end.end)
+            if later is not None and later.due() < (end.lasts or end.end):
+                return _ending(later, end.lasts or end.end)
     return found
 
 
-def lasting(found: Found, match: Match, language: Language) -> Found:
+def lasting(found: Found, match: Match, language: Language, base: datetime) -> Found:
     """What repeats, for as long as its sentence says: "for three weeks".
 
-    It counts from the first day, or of hours from the first time, unless that is how long each
-    takes: "every year for two weeks".
+    It counts from the first time to come, unless it is how long each takes: "every year for two
+    weeks".
     """
     if found.repeats is None or end_of(found.repeats) is not None:
         return found
     for length, read in matches(match.string, language.lasts):
-        end = None if _is_apart(match, length) else read(length, found.start)
-        if end is not None:
-            *_, second = islice(rounds(found.repeats, found.start), 2)
-            if second < end.start:
-                return _ending(found, end.start + ((found.at or found.start) - found.start))
+        first, second = islice(rounds(found.repeats, found.start), 2)
+        is_past = found.due().astimezone(UTC) <= base.astimezone(UTC)
+        start = found.start + (second - first if is_past else 0 * DAY)
+        end = None if _is_apart(match, length) else read(length, start)
+        if end is not None and start + (second - first) < end.start:
+            return _ending(found, end.start + ((found.at or found.start) - found.start))
     return found
 
 

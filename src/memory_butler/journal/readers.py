@@ -36,12 +36,12 @@ class Words:
         return next(day for name, day in self.weekdays.items() if word.startswith(name))
 
     def number(self, word: str) -> float:
-        return self.numbers[word] if word in self.numbers else float(word)
+        return self.numbers[word] if word in self.numbers else float(word.replace(",", "."))
 
 
 def named(words: str) -> str:
-    """Words in small letters with single spaces."""
-    return re.sub(r"\s+", " ", words.lower().replace("’", "'"))
+    """Words in small letters with single spaces, without apostrophes."""
+    return re.sub(r"\s+", " ", re.sub("['’]", "", words.lower()))
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Said:
     @property
     def day(self) -> int | None:
         """ "3", "3rd", "third"."""
-        word = self["day"]
+        word = self["day"] or self["day_after"]
         if word is None:
             return None
         return self.words.ordinals.get(word) or int(re.sub(r"\D", "", word))
@@ -138,7 +138,7 @@ def no_day(_said: Said, _base: datetime) -> None:
 
 def date(said: Said, base: datetime) -> Found | None:
     """ "10.3.26", "the third of May", "am 5. nächsten Monats", "the 15th", "in May next year"."""
-    if said["next"]:
+    if said["next"] or said["of_next"]:
         base = span("month", base, 1).start
     year = base.year + 1 if said["next_year"] else said.year
     if said.month is not None and said.day is None:
@@ -188,6 +188,19 @@ def later(said: Said, base: datetime) -> Found:
     half = 0.5 if said["half"] else 0
     count = 0 if half and said["count"] is None else said.count
     return spans.later(base, count + half, said.unit or "")
+
+
+# What is done within minutes, and not after them.
+_MEASURED: Final = re.compile(
+    r"\d\s*(?:km|miles?|met(?:er|re)s?|laps?|lengths|reps|sets|push-?ups|runden|bahnen|liegestütze)\s+$",
+    re.IGNORECASE,
+)
+
+
+def in_time(said: Said, base: datetime) -> Found | None:
+    """As `later`; but not what is run "5 km in 30 minutes"."""
+    is_pace = said.unit in ("minute", "hour") and _MEASURED.search(said.before)
+    return None if is_pace else later(said, base)
 
 
 def counted_from(said: Said, base: datetime) -> Found:
