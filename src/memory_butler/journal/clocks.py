@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
+from memory_butler.domain.written_dates import WEEKDAYS
+
 Match = re.Match[str]
 
-WEEKDAY: Final = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+WEEKDAY: Final = "|".join(WEEKDAYS)
 # After "the 4th" and "at 7" alone: a noun would make it the 4th wall, and 7 Elm Street.
 ENDS: Final = (
     rf"(?=\s*(?:$|[.,;:!?)\n]|(?:on|at|by|in|every|this|next|today|tonight|tomorrow|with"

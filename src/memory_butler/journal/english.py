@@ -17,47 +17,27 @@ from memory_butler.journal.meant import Language
 from memory_butler.journal.readers import Said, Words, calendar, no_day
 from memory_butler.journal.spans import STEPS, Found, Rule, day_of, midnight, round_of_week
 
+_TEENS = (
+    "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split()
+)
 _NUMBERS: Final[Mapping[str, float]] = {
-    **NUMBERS,
-    **{
-        word: number
-        for number, word in enumerate(
-            "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen "
-            "twenty".split(),
-            start=11,
-        )
-    },
-    **{"a couple of": 2, "half a": 0.5, "half an": 0.5, "thirty": 30},
-    **{"a quarter of an": 0.25, "three quarters of an": 0.75},
-}
+    **NUMBERS, **{word: number for number, word in enumerate(_TEENS, start=11)}, "thirty": 30,
+    "a couple of": 2, "half a": 0.5, "half an": 0.5, "a quarter of an": 0.25,
+    "three quarters of an": 0.75,
+}  # fmt: skip
 # Month and day of what falls on the same day every year.
 _FEASTS: Final[Mapping[str, tuple[int, int]]] = {
-    "christmas eve": (12, 24),
-    "christmas": (12, 25),
-    "new years eve": (12, 31),
-    "new years day": (1, 1),
-    "valentines day": (2, 14),
-    "halloween": (10, 31),
-    "xmas eve": (12, 24),
-    "xmas": (12, 25),
-    "boxing day": (12, 26),
-}
+    "christmas eve": (12, 24), "xmas eve": (12, 24), "christmas": (12, 25), "xmas": (12, 25),
+    "boxing day": (12, 26), "new years eve": (12, 31), "new years day": (1, 1),
+    "valentines day": (2, 14), "halloween": (10, 31),
+}  # fmt: skip
 _FEAST = re.sub("(?<=year|tine)s", "['’]?s", "|".join(_FEASTS))
 # Days from Easter Sunday.
 _MOVABLE: Final[Mapping[str, int]] = {
-    "easter sunday": 0,
-    "easter monday": 1,
-    "easter": 0,
-    "good friday": -2,
-    "maundy thursday": -3,
-    "palm sunday": -7,
-    "ash wednesday": -46,
-    "shrove tuesday": -47,
-    "ascension day": 39,
-    "whit sunday": 49,
-    "whit monday": 50,
-    "pentecost": 49,
-}
+    "easter sunday": 0, "easter monday": 1, "easter": 0, "good friday": -2, "maundy thursday": -3,
+    "palm sunday": -7, "ash wednesday": -46, "shrove tuesday": -47, "ascension day": 39,
+    "whit sunday": 49, "whit monday": 50, "pentecost": 49,
+}  # fmt: skip
 # Days that differ by country or person: a time beside one is not today.
 _SOMEBODYS_DAY = (
     r"(?:thanksgiving|(?:mother|father|labou?r|memorial|veteran|president)(?:['’]?s['’]?)?\s+day"
@@ -65,21 +45,13 @@ _SOMEBODYS_DAY = (
 )
 # How units are shortened, and what is another name of several.
 _SHORT_UNITS: Final[Mapping[str, tuple[float, str]]] = {
-    "min": (1, "minute"),
-    "hr": (1, "hour"),
-    "h": (1, "hour"),
-    "wk": (1, "week"),
+    "min": (1, "minute"), "hr": (1, "hour"), "h": (1, "hour"), "wk": (1, "week"),
     "fortnight": (2, "week"),
-}
+}  # fmt: skip
 _ADVERBS: Final[Mapping[str, str]] = {
-    "daily": "day",
-    "nightly": "night",
-    "hourly": "hour",
-    "weekly": "week",
-    "monthly": "month",
-    "yearly": "year",
-    "annually": "year",
-}
+    "daily": "day", "nightly": "night", "hourly": "hour", "weekly": "week", "monthly": "month",
+    "yearly": "year", "annually": "year",
+}  # fmt: skip
 # As people write it in a hurry.
 _TOMORROWS: Final = (
     "tomorrow tomorow tommorow tommorrow tommorw tomorrw tmrw tmr 2moro 2morrow".split()
@@ -92,25 +64,19 @@ _ANY_WEEKDAY = rf"{_WEEKDAY_OR_SHORT}\b"
 # The other days of a list: "every tuesday and thursday".
 _DAYS_AFTER = rf"(?:\s*(?:,|/|&|\band\b)\s*(?:and\s+)?{_WEEKDAY_OR_SHORT}s?\b)"
 _PLACES: Final[Mapping[str, int]] = {
-    **{word: place for place, word in enumerate(PLACES, start=1)},
-    **{word: place for place, word in enumerate("1st 2nd 3rd 4th".split(), start=1)},
+    **{word: place for place, word in enumerate(PLACES, 1)},
+    **{word: place for place, word in enumerate("1st 2nd 3rd 4th".split(), 1)},
     "last": -1,
 }
 # The days of a month, spelled: "on the twenty-first".
 _UPTO_NINTH = "first second third fourth fifth sixth seventh eighth ninth".split()
-_ORDINALS: Final[Mapping[str, int]] = {
-    word: day
-    for day, word in enumerate(
-        [
-            *_UPTO_NINTH,
-            *"tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth".split(),
-            *"eighteenth nineteenth twentieth".split(),
-            *(f"twenty-{one}" for one in _UPTO_NINTH),
-            *"thirtieth thirty-first".split(),
-        ],
-        start=1,
-    )
-}
+_TENTH_TO_TWENTIETH = (
+    "tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth "
+    "nineteenth twentieth".split()
+)
+_TWENTIES = [f"twenty-{one}" for one in _UPTO_NINTH]
+_TO_THIRTY_FIRST = [*_UPTO_NINTH, *_TENTH_TO_TWENTIETH, *_TWENTIES, "thirtieth", "thirty-first"]
+_ORDINALS: Final[Mapping[str, int]] = {word: day for day, word in enumerate(_TO_THIRTY_FIRST, 1)}
 _ORDINAL = f"(?P<day>{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})"
 # "The second on the left", "the first, second and third floor" are no days of a month.
 _NO_DAY = (
@@ -121,10 +87,7 @@ _NO_DAY = (
 _GOODS = r"(?!\s+(?:eggs|bunn(?:y|ies)|baskets?|candy|chocolates?|cards?|presents?|gifts?)\b)"
 _PLACE = rf"(?:{'|'.join(_PLACES)})"
 _OF_MONTH = rf"\s+{_ANY_WEEKDAY}\s+of\s+(?:the|a)\s+month\b"
-_MONTH = (
-    r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
-    r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
-)
+_MONTH = rf"(?:(?:{'|'.join(MONTHS)})\b|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
 NUMBER = rf"(?:\d{{1,3}}(?:\.\d)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _UNIT_OR_DAY = rf"(?:{'|'.join(STEPS)}|weekday|workday|weekend|{_ANY_WEEKDAY})"
 _UNIT = rf"(?P<unit>{'|'.join([*STEPS, *_SHORT_UNITS])})s?\b"
