@@ -32,6 +32,8 @@ _NOT_BEFORE_TIME: Final = re.compile(
     r"[^.,;\n]{0,60}\bfrom\s+$",
     re.IGNORECASE,
 )
+# Characters before a time: more would be searched for each of them.
+_NEAR_BEFORE: Final = 120
 # Between a day and its time: "friday at 6", "at 9pm tonight", "on the 28th, 3 pm".
 _NEAR_CHARS: Final = 3
 _JOIN: Final = re.compile(r",?\s*(?:(?:at|around|by|before|until|on)\b|@)?\s*", re.IGNORECASE)
@@ -94,13 +96,13 @@ def _clocks() -> tuple[re.Pattern[str], ...]:
         r"(?P<at>\bfrom\s+)(?P<hour>\d{1,2}):(?P<minute>\d\d)"
         r"\s?(?:[-–]|to|until|till)\s?\d{1,2}:\d\d\b",
         rf"(?<![\w:.]){hour}\s*{_HALF}{_ZONE}",
-        rf"(?P<past>half past|(?<=\bat\s)half|{_MINUTES}\s+past|quarter\s+to"
+        rf"\b(?P<past>half past|(?<=\bat\s)half|{_MINUTES}\s+past|quarter\s+to"
         rf"|(?<=\bat\s){_MINUTES}\s+to)\s+(?P<hour>{_HOUR})\b(?:\s*{_HALF})?",
         rf"(?<![\w:.])(?P<hour>{_HOUR})\s+o['’]?clock\b(?:\s*{_HALF})?",
         r"(?P<at>(?<=\d)T|\b(?:at|by|until|till|before)\s+|@\s*|(?<![\w:.]))"
         rf"(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::\d\d|\s?[-–]\s?\d{{1,2}}:\d\d)?(?![\d:]){_ZONE}",
         # Not "14h tomorrow" or "friday 8h hike", which is how long.
-        rf"(?P<at>\bat\s+|(?:{_AFTER_DAY})(?=\d+h\d*{ENDS}))"
+        rf"(?P<at>\bat\s+|(?=\d+h\d*{ENDS})(?:{_AFTER_DAY}))"
         r"(?P<hour>\d{1,2})(?P<h>h)(?P<minute>\d\d)?\b",
         rf"\bat\s+(?P<bare>(?P<hour>{_HOUR}))\b(?![:./%-])(?:{ENDS}|(?={_AND_CLOCK}))",
         r"\b(?P<word>noon|midday|midnight)\b",
@@ -126,7 +128,7 @@ def clocks_in(
         for match in pattern.finditer(text):
             if any(match.start() < one.end and match.end() > one.start for one in found):
                 continue
-            if not not_before.search(text[: match.start()]):
+            if not not_before.search(text[max(0, match.start() - _NEAR_BEFORE) : match.start()]):
                 found += read(match)
     return sorted(found, key=lambda one: one.start)
 

@@ -20,7 +20,7 @@ from memory_butler.journal.clocks import LISTED, WEEKDAY, Clock, clock_near, tim
 from memory_butler.journal.dateparsing import coming_date, phrases_of
 from memory_butler.journal.english import ENGLISH, SUFFIX
 from memory_butler.journal.german import GERMAN
-from memory_butler.journal.meant import Language, Meant, bounded, ends_another, lasting, meant
+from memory_butler.journal.meant import Day, Language, bounded, ends_another, lasting, meant
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.readers import is_iso
 from memory_butler.journal.rounds import at_clock, end_of, next_round
@@ -221,12 +221,14 @@ def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) ->
         if "en" in languages or not languages or is_english:
             readers.append(_dates(said, base, ENGLISH))
         if "de" in languages:
-            named = meant(said, GERMAN)
+            german_days = GERMAN.days(said)
             # The day says which language it is, else the time: "um 8 am Bahnhof" is no "8 am".
-            is_german = not all(is_iso(day) for day, _ in named.days) or (
+            is_german = not all(is_iso(day) for day, _ in german_days) or (
                 german.times_of_day(said) and all(is_iso(day) for day, _ in ENGLISH.days(said))
             )
-            readers.insert(0 if is_german else len(readers), _dates(said, base, GERMAN, named))
+            readers.insert(
+                0 if is_german else len(readers), _dates(said, base, GERMAN, german_days)
+            )
         for found in chain(*readers):
             if not future or found.repeats or _is_after(found.due(), base):
                 return found
@@ -239,13 +241,14 @@ def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) ->
 
 
 def _dates(
-    text: str, base: datetime, language: Language, named: Meant | None = None
+    text: str, base: datetime, language: Language, named: Sequence[Day] | None = None
 ) -> Iterator[Found]:
     """The dates in a text, in its order, each with its time of day.
 
-    `named`: the days and times that are meant, where they are known.
+    `named`: the days that it names, where they are known.
     """
-    days, times, has_other = named or meant(text, language)
+    named = language.days(text) if named is None else named
+    days, times, has_other = meant(text, named, language)
     for one in days:
         match, _ = one
         found = bounded(one, days, language, base)

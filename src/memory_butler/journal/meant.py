@@ -6,7 +6,7 @@ May"). A time beside a day that is not meant is not meant, either.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -16,6 +16,8 @@ from memory_butler.domain.foreign_dates import TITLES
 from memory_butler.journal.clocks import Clock, Match, is_beside
 from memory_butler.journal.rounds import end_of, ending, rounds
 from memory_butler.journal.spans import DAY, SECOND, Found, Read, Rule, from_to, matches
+
+Day = tuple[Match, Read]
 
 
 class Language(NamedTuple):
@@ -27,7 +29,7 @@ class Language(NamedTuple):
     before a day. `up_to`: all the time until then. `lasts`: how long something is done.
     """
 
-    days: Callable[[str], list[tuple[Match, Read]]]
+    days: Callable[[str], list[Day]]
     times: Callable[[str], list[Clock]]
     not_before: re.Pattern[str]
     offset: re.Pattern[str]
@@ -44,11 +46,13 @@ class Meant(NamedTuple):
     It is none beside a day that cannot be told, or is only what another is counted from.
     """
 
-    days: list[tuple[Match, Read]]
+    days: list[Day]
     times: list[Clock]
     other: bool
 
 
+# Characters before a day: more would be searched for each of them.
+_NEAR: Final = 120
 # Between the days of a span: "from monday to friday".
 _TO: Final = re.compile(r"\s*(?:[-–]|to|through)?\s*(?:the\s+)?", re.IGNORECASE)
 _QUOTED: Final = re.compile(
@@ -59,15 +63,15 @@ _MISTER: Final = re.compile(r"\b(?:Mr|Mrs|Ms|Miss)\.?\s$")
 _THE_DAY: Final = re.compile(r"\b(?:the|any)\s+(?:day|night|evening)\s+$", re.IGNORECASE)
 
 
-def meant(text: str, language: Language) -> Meant:
-    """What a text means of the days and times that it names."""
-    days, times = _unquoted(language.days(text), text), language.times(text)
+def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
+    """What a text means of the days that it names, and of its times."""
+    days, times = _unquoted(named, text), language.times(text)
     offsets = _offsets(text, [match for match, _ in days], times, language)
     times = [one for one in times if not _is_counted(one.start, text, offsets)]
-    kept: list[tuple[Match, Read]] = []
+    kept: list[Day] = []
     other = ends_span = False
     for (match, read), following in zip(days, [*days[1:], None], strict=False):
-        before = text[: match.start()]
+        before = text[max(0, match.start() - _NEAR) : match.start()]
         excluded = language.not_before.search(before)
         if ends_span:
             ends_span = False
@@ -90,12 +94,12 @@ def meant(text: str, language: Language) -> Meant:
     return Meant(kept, times, other or bool(kept))
 
 
-def _unquoted(days: list[tuple[Match, Read]], text: str) -> list[tuple[Match, Read]]:
+def _unquoted(days: Sequence[Day], text: str) -> list[Day]:
     """The days outside quotation marks, where there are any: a title may have one."""
     quoted = [one.span() for one in _QUOTED.finditer(text)]
     return [
-        one for one in days if not any(start < one[0].start() < end for start, end in quoted)
-    ] or days
+        day for day in days if not any(start < day[0].start() < end for start, end in quoted)
+    ] or list(days)
 
 
 def _is_name(before: str) -> bool:
@@ -174,7 +178,10 @@ _APART: Final = re.compile(
 
 
 def _is_until(day: Match) -> bool:
-    return bool(_BEGINS_UNTIL.match(day[0]) or _UNTIL.search(day.string[: day.start()]))
+    return bool(
+        _BEGINS_UNTIL.match(day[0])
+        or _UNTIL.search(day.string[max(0, day.start() - _NEAR) : day.start()])
+    )
 
 
 def _is_apart(one: Match, other: Match) -> bool:
@@ -183,7 +190,7 @@ def _is_apart(one: Match, other: Match) -> bool:
     return _APART.search(one.string, first[1], last[0]) is not None
 
 
-def ends_another(day: Match, days: list[tuple[Match, Read]], base: datetime) -> bool:
+def ends_another(day: Match, days: list[Day], base: datetime) -> bool:
     """Whether a day is no more than the end of what its sentence says to repeat."""
     return _is_until(day) and any(
         (found := read(one, base)) is not None and found.repeats and not _is_apart(one, day)
@@ -192,9 +199,7 @@ def ends_another(day: Match, days: list[tuple[Match, Read]], base: datetime) -> 
     )
 
 
-def bounded(
-    repeated: tuple[Match, Read], days: list[tuple[Match, Read]], language: Language, base: datetime
-) -> Found | None:
+def bounded(repeated: Day, days: list[Day], language: Language, base: datetime) -> Found | None:
     """A day; what repeats up to the end that its sentence names.
 
     "Until 10 March" ends with that day, "this week" and "from 3 to 9 May" begin and end it.
