@@ -4,7 +4,7 @@ they come round again."""
 import time
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -64,6 +64,8 @@ ENDING = (
         "walk the dog every day this week at 6pm",
         "2026-03-04T18:00 2026-03-05T18:00 2026-03-06T18:00 2026-03-07T18:00 2026-03-08T18:00",
     ),
+    ("drink water every hour until 3pm", "2026-03-04T14:00 2026-03-04T15:00"),
+    ("yoga from tomorrow every day for 2 days", "2026-03-05 2026-03-06"),
     ("feed the fish every day from 10 to 12 march", "2026-03-10 2026-03-11 2026-03-12"),
 )
 # Their length, another thing to do, and a month without such a day.
@@ -85,7 +87,7 @@ NOT_REPEATING = (
 )
 
 
-def written(moment: datetime, zone: ZoneInfo) -> str:
+def written(moment: datetime, zone: tzinfo) -> str:
     local = moment.astimezone(zone).replace(tzinfo=None)
     return local.isoformat(timespec="seconds").removesuffix("T23:59:59").removesuffix(":00")
 

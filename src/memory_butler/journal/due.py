@@ -20,10 +20,18 @@ from memory_butler.journal.clocks import LISTED, WEEKDAY, Clock, clock_near, tim
 from memory_butler.journal.dateparsing import coming_date, phrases_of
 from memory_butler.journal.english import ENGLISH, SUFFIX
 from memory_butler.journal.german import GERMAN
-from memory_butler.journal.meant import Day, Language, bounded, ends_another, lasting, meant
+from memory_butler.journal.meant import (
+    Day,
+    Language,
+    bounded,
+    ends_another,
+    is_until,
+    lasting,
+    meant,
+)
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.readers import is_iso
-from memory_butler.journal.rounds import at_clock, end_of, next_round
+from memory_butler.journal.rounds import at_clock, end_of, ending, next_round
 from memory_butler.journal.spans import (
     DAY,
     SECOND,
@@ -247,11 +255,11 @@ def _dates(
 
     `named`: the days that it names, where they are known.
     """
-    named = language.days(text) if named is None else named
-    days, times, has_other = meant(text, named, language)
+    what = meant(text, language.days(text) if named is None else named, language)
+    days, times = what.days, what.times
     for one in days:
         match, _ = one
-        found = bounded(one, days, language, base)
+        found = bounded(one, what, base)
         if found is None or ends_another(match, days, base):
             continue
         said, before = match[0].lower(), text[: match.start()]
@@ -261,7 +269,11 @@ def _dates(
             row = next((one for one in _rows(times, text) if clock in one), [clock])
             found = _at_first(found, row[row.index(clock) :], text, base, match[0])
         elif is_moment:
-            pass
+            # "Every hour until 5pm".
+            last = next((one for one in times if found.repeats and is_until(one, text)), None)
+            if last is not None and end_of(found.repeats or "") is None:
+                end = _at(day_of(base), last, text, base, None).due()
+                found = replace(found, repeats=ending(found.repeats or "", end))
         elif language.before.search(before) or said.startswith(("before ", "vor ")):
             if not said.startswith("end"):
                 found = replace(found, start=base, end=found.start, at=None)
@@ -269,7 +281,7 @@ def _dates(
         elif language.up_to.search(before):
             found = replace(found, up_to=True)
         yield lasting(found, match, language, base)
-    for clock in () if has_other else times:
+    for clock in () if what.other else times:
         if clock.alone and not clock.foreign:
             yield _at(day_of(base), clock, text, base, None)
             return

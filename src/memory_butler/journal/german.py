@@ -307,7 +307,7 @@ def _rules() -> tuple[Rule, ...]:
             rf"{each}(?P<part>morgen|vormittag|mittag|nachmittag|abend|nacht)\b", readers.repeated
         ),
         rule(
-            rf"{each}(?P<unit>tag|woche|jahr|werktag|monat)(?:(?<=monat)\s+am\s+(?P<day>\d{{1,2}})\.)?(?!\w)",
+            rf"{each}(?P<unit>stunde|tag|woche|jahr|werktag|monat)(?:(?<=monat)\s+am\s+(?P<day>\d{{1,2}})\.)?(?!\w)",
             readers.repeated,
         ),
         rule(rf"alle\s+{_COUNT}\s+{_UNIT}(?:\s+(?:am\s+)?{_DAYS}s?\b)?", readers.repeated),

@@ -44,21 +44,25 @@ class Meant(NamedTuple):
     """The days of a text that are meant, in its order; its times; whether a time alone is none.
 
     It is none beside a day that cannot be told, or is only what another is counted from.
+    `begins`: the days from which on something is.
     """
 
     days: list[Day]
     times: list[Clock]
     other: bool
+    begins: list[Day]
 
 
 # Characters before a day: more would be searched for each of them.
 _NEAR: Final = 120
 # Between the days of a span: "from monday to friday".
-_TO: Final = re.compile(r"\s*(?:[-–]|to|through)?\s*(?:the\s+)?", re.IGNORECASE)
+_TO: Final = re.compile(r"\s*(?:[-–]|to|through)\s*(?:the\s+)?", re.IGNORECASE)
 _QUOTED: Final = re.compile(
     r"""(?<![\w=])(?:"[^"\n]{3,100}"|'[^'\n]{3,100}'|[“„][^“”\n]{3,100}[“”]|»[^»«\n]{3,100}«)(?!\w)"""
 )
 _MISTER: Final = re.compile(r"\b(?:Mr|Mrs|Ms|Miss)\.?\s$")
+# A day from which on something is, not one after or but for which it is.
+_BEGINS: Final = re.compile(r"(?:from|ab|vo[mn])\b", re.IGNORECASE)
 # What ends with Thursday is due on "the day before Friday".
 _THE_DAY: Final = re.compile(r"\b(?:the|any)\s+(?:day|night|evening)\s+$", re.IGNORECASE)
 
@@ -69,6 +73,7 @@ def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
     offsets = _offsets(text, [match for match, _ in days], times, language)
     times = [one for one in times if not _is_counted(one.start, text, offsets)]
     kept: list[Day] = []
+    begins: list[Day] = []
     other = ends_span = False
     for (match, read), following in zip(days, [*days[1:], None], strict=False):
         before = text[max(0, match.start() - _NEAR) : match.start()]
@@ -80,6 +85,9 @@ def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
             kept.append((match, _from_to(read, *following)))
         elif _is_name(before):
             continue
+        elif excluded and _BEGINS.match(excluded[0]) and not _is_past(match):
+            other = True
+            begins.append((match, read))
         elif excluded or _is_past(match):
             other = other or bool(excluded and excluded["other"] and not _is_past(match))
             times = [one for one in times if not is_beside(match, one, text)]
@@ -91,7 +99,10 @@ def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
             other = True
         else:
             kept.append((match, read))
-    return Meant(kept, times, other or bool(kept))
+    # What begins then is something else, unless it is what repeats.
+    if not kept:
+        times = [one for one in times if not any(is_beside(day, one, text) for day, _ in begins)]
+    return Meant(kept, times, other or bool(kept), begins)
 
 
 def _unquoted(days: Sequence[Day], text: str) -> list[Day]:
@@ -130,7 +141,9 @@ def _from_to(read: Read, last: Match, read_last: Read) -> Read:
 def _begins_span(excluded: Match, day: Match, following: Match, language: Language) -> bool:
     """Whether "from" before a day begins a span to the next one."""
     is_from = excluded[0].lower().startswith("from") and not language.is_moved(excluded)
-    return is_from and _TO.fullmatch(day.string, day.end(), following.start()) is not None
+    between = day.string[day.end() : following.start()]
+    is_to = _TO.fullmatch(between) or (not between.strip() and _BEGINS_UNTIL.match(following[0]))
+    return is_from and bool(is_to)
 
 
 def _offsets(text: str, days: list[Match], times: list[Clock], language: Language) -> list[Match]:
@@ -199,16 +212,20 @@ def ends_another(day: Match, days: list[Day], base: datetime) -> bool:
     )
 
 
-def bounded(repeated: Day, days: list[Day], language: Language, base: datetime) -> Found | None:
+def bounded(repeated: Day, named: Meant, base: datetime) -> Found | None:
     """A day; what repeats up to the end that its sentence names.
 
-    "Until 10 March" ends with that day, "this week" and "from 3 to 9 May" begin and end it.
+    "From Monday on" begins it, "until 10 March" ends with that day, "this week" and "from 3 to 9
+    May" begin and end it.
     """
     match, read = repeated
     found = read(match, base)
     if found is None or found.repeats is None:
         return found
-    for day, read_day in days:
+    for day, read_day in named.begins:
+        begin = None if _is_apart(match, day) else read_day(day, base)
+        found = (begin and begin.repeats is None and read(match, max(base, begin.start))) or found
+    for day, read_day in named.days:
         if day is match or _is_apart(match, day):
             continue
         end = read_day(day, base)
@@ -240,6 +257,12 @@ def lasting(found: Found, match: Match, language: Language, base: datetime) -> F
         if end is not None and start + (second - first) < end.start:
             return _ending(found, end.start + ((found.at or found.start) - found.start))
     return found
+
+
+def is_until(clock: Clock, text: str) -> bool:
+    """Whether a time of day is the last at which something may be done: "until 5pm"."""
+    before = text[max(0, clock.start - _NEAR) : clock.start]
+    return bool(_BEGINS_UNTIL.match(text, clock.start) or _UNTIL.search(before))
 
 
 def _ending(found: Found, end: datetime) -> Found:
