@@ -426,5 +426,7 @@ def test_words_after_a_date_that_both_languages_read_are_kept() -> None:
         ("am 3.4.2027 Reifen wechseln", "Reifen wechseln"),
         ("am Freitag um 15:30 Zahnarzt", "Zahnarzt"),
         ("Zahnarzt am Freitag um 15:30 Uhr in Mitte", "Zahnarzt in Mitte"),
+        ("Frau Freitag am Montag anrufen", "Frau Freitag anrufen"),
+        ("ring Mr. Friday on monday", "ring Mr. Friday"),
     ):
         assert " ".join(undated(text, ("en", "de")).split()) == left

@@ -25,6 +25,7 @@ from memory_butler.journal.meant import (
     Language,
     bounded,
     ends_another,
+    is_name,
     is_until,
     lasting,
     meant,
@@ -145,7 +146,7 @@ def undated(text: str, languages: Sequence[str] = ("en",)) -> str:
     spans: list[tuple[int, int]] = []
     for name, language in (("en", ENGLISH), ("de", GERMAN)):
         if name in languages:
-            spans += [match.span() for match, _ in language.days(searched)]
+            spans += [day.span() for day, _ in language.days(searched) if not is_name(day)]
             times = language.times(searched)
             spans += [(one.start, one.end) for one in times if not one.foreign]
     left, at = "", 0

@@ -83,7 +83,7 @@ def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
         elif following and excluded and _begins_span(excluded, match, following[0], language):
             ends_span = True
             kept.append((match, _from_to(read, *following)))
-        elif _is_name(before):
+        elif is_name(match):
             continue
         elif excluded and _BEGINS.match(excluded[0]) and not _is_past(match):
             other = True
@@ -113,9 +113,10 @@ def _unquoted(days: Sequence[Day], text: str) -> list[Day]:
     ] or list(days)
 
 
-def _is_name(before: str) -> bool:
-    """Whether what follows is somebody's name: "Mrs Friday", "Herr Sonntag"."""
-    title = TITLES.search(before[-40:])
+def is_name(day: Match) -> bool:
+    """Whether a day is somebody's name: "Mrs Friday", "Herr Sonntag"."""
+    before = day.string[max(0, day.start() - 40) : day.start()]
+    title = TITLES.search(before)
     return bool(_MISTER.search(before) or (title and not title["whose"] and not title["kin"]))
 
 
