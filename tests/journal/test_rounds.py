@@ -125,6 +125,9 @@ def test_what_repeats_ends_when_it_says(text: str, times: str) -> None:
 
 def test_what_repeats_until_before_its_first_time_is_no_plan_for_then() -> None:
     assert schedule(None, "gym every month on the 31st until 20 march", NOW, BERLIN) is None
+    given = schedule("2026-03-25", "gym every day until 20 march", NOW, BERLIN)
+    assert given is not None
+    assert given.repeats is None
 
 
 @pytest.mark.parametrize("text", ENDLESS)

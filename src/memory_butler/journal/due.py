@@ -100,7 +100,9 @@ def schedule(
                 due = next_round(rule, due, base, policy.zone)
             end = end_of(rule)
             if end is not None and due.astimezone(policy.zone).replace(tzinfo=None) > end:
-                return None
+                if found.repeats is not None:
+                    return None
+                rule = None
         except (OverflowError, ValueError):
             return None
     due = due.astimezone(UTC)

@@ -141,9 +141,11 @@ def date(said: Said, base: datetime) -> Found | None:
     if said["next"] or said["of_next"]:
         base = span("month", base, 1).start
     year = base.year + 1 if said["next_year"] else said.year
-    if said.month is not None and said.day is None:
+    if said.month is None:
+        return spans.next_day_of_month(said.day or 0, base)
+    if said.day is None:
         return spans.next_month(said.month, base, year)
-    return None if said.day is None else spans.spelled(said.day, said.month, base, year)
+    return spans.next_date(said.month, said.day, base, year)
 
 
 def calendar(said: Said, base: datetime) -> Found | None:

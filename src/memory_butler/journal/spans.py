@@ -170,13 +170,6 @@ def next_date(month: int, day: int, base: datetime, year: int | None = None) -> 
     return replace(day_of(then if then >= midnight(base) else then + a_year), again=a_year)
 
 
-def spelled(day: int, month: int | None, base: datetime, year: int | None = None) -> Found | None:
-    """The next such date; without a month, the next such day of a month."""
-    if month is None:
-        return next_day_of_month(day, base)
-    return next_date(month, day, base, year)
-
-
 def easter(base: datetime, days: int = 0) -> Found:
     """So many days after the next Easter Sunday, today included."""
     today = midnight(base)
