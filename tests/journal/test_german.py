@@ -256,6 +256,7 @@ PHRASES: list[tuple[str, str | None]] = [
     ("Frau Freitag um 15 Uhr anrufen", "2026-03-04T15:00"),
     ("meine Frau Freitag um 15 Uhr abholen", "2026-03-06T15:00"),
     ("bis zum Ende des Kurses, ab Freitag um 8", None),
+    ("heute um 12 Uhr und um 20 Uhr Tropfen", "2026-03-04T20:00"),
 ]
 REPEATED = [
     ("jeden ersten Montag im Monat Treffen", "2026-04-06T23:59", "FREQ=MONTHLY;BYDAY=1MO"),

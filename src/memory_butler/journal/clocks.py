@@ -65,7 +65,7 @@ _HALF = r"(?P<half>[ap]\.?m\b\.?)"
 _ZONE = r"(?:\s+(?P<zone>UTC|GMT|CES?T|EES?T|WES?T|BST|[ECMP][SD]T))?\b"
 _UNTIL = rf"(?P<end>\d{{1,2}})(?:[:.]\d\d)?\s*{_HALF}{_ZONE}"
 # Between two times of a list.
-_AND = r"\s*(?:,|/|&|,?\s*\b(?:and|or)\b)\s*"
+_AND = r"\s*(?:,|/|&|,?\s*\b(?:and|or|und|oder)\b)\s*"
 LISTED: Final = re.compile(
     rf"{_AND}(?:(?:again|also)\s+)?(?:(?:every|each|in\s+the)\s+{_PART}\s+)?(?:at\s+)?",
     re.IGNORECASE,
