@@ -47,6 +47,7 @@ _CUT_BEFORE = {
     "journal.due.": 400,
     "journal.clocks.": 400,
     "journal.english.": 400,
+    "journal.meant.": 400,
 }
 # Tried at the beginning of a text alone, with `match`.
 _AT_START = (
@@ -63,7 +64,8 @@ _IN_PLACE = {
     "journal/clocks.py": "as in due.py, which hands it the text",
     "journal/german.py": "as in due.py, which hands it the text",
     "journal/conversation.py": "anchored at the beginning of a reply: each run is read once",
-    "journal/spans.py": "as in due.py, which hands it the text",
+    "journal/readers.py": "as in due.py, which hands it the text",
+    "journal/meant.py": "as in due.py, which hands it the text",
     "journal/english.py": "as in due.py, which hands it the text",
     "journal/dateparsing.py": "as in due.py, which hands it the text",
     "journal/words.py": "one word at a time",

@@ -1,4 +1,5 @@
-from datetime import datetime, timedelta
+import time
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -11,6 +12,7 @@ from memory_butler.domain.facts import (
     FactKey,
     FactPeriod,
     Validity,
+    end_of_day,
     lifecycle_state,
     search_text,
     validity_period,
@@ -138,3 +140,22 @@ def test_every_accepted_period_is_sound(begin: datetime | None, end: datetime | 
     assert period.valid_until is None or period.valid_from < period.valid_until
     ended = period.valid_until is not None and period.valid_until <= NOW
     assert period.validity == ("superseded" if ended else "active")
+
+
+@pytest.mark.parametrize(
+    ("zone", "end"),
+    [
+        ("UTC", "2026-03-13T00"),
+        ("America/Los_Angeles", "2026-03-13T07"),
+        ("Asia/Tokyo", "2026-03-12T15"),
+    ],
+)
+def test_a_day_as_an_end_is_over_where_the_server_is(
+    monkeypatch: pytest.MonkeyPatch, zone: str, end: str
+) -> None:
+    with monkeypatch.context() as here:
+        here.setenv("TZ", zone)
+        time.tzset()
+        assert end_of_day("2026-03-12") == datetime.fromisoformat(f"{end}:00+00:00").astimezone(UTC)
+    time.tzset()
+    assert end_of_day("2026-03-12T10:00") is None

@@ -445,6 +445,29 @@ TRIED_LATER: Final[tuple[tuple[str, str | None], ...]] = (
     ("buy easter eggs at 5pm", "2026-03-04T17:00"),
     ("easter lunch at 1pm", "2026-04-05T13:00"),
     ("dance on the ninth, tenth and eleventh", "2026-03-09"),
+    # As people write in a hurry.
+    ("remind me to call mom tomorow at 5pm", "2026-03-05T17:00"),
+    ("call the bank tommorow morning", "2026-03-05T12:00"),
+    ("call Ana next tue week", "2026-03-17"),
+    ("car service monday fortnight", "2026-03-23"),
+    ("pick up the kids at half 3", "2026-03-04T15:30"),
+    ("meet Sam at ten past six", "2026-03-04T18:10"),
+    ("the train leaves at twenty to nine", "2026-03-04T20:40"),
+    ("open ten to six", None),
+    ("check the oven in about an hour", "2026-03-04T14:00"),
+    ("check the oven in three quarters of an hour", "2026-03-04T13:45"),
+    ("check the oven in 1h", "2026-03-04T14:00"),
+    ("fireworks new years eve at 11pm", "2026-12-31T23:00"),
+    ("concert on the 5th of next month", "2026-04-05"),
+    ("wedding on May 5 next year", "2027-05-05"),
+    # Names, titles and what begins later.
+    ("ring Mr. Friday at 3pm", "2026-03-04T15:00"),
+    ("read 'A Day in March' on friday", "2026-03-06"),
+    ("no sugar from friday on, at 6pm", None),
+    ("party on saturday from 6pm", "2026-03-07T18:00"),
+    ("meeting moved from noon to 2pm", "2026-03-04T14:00"),
+    ("brunch on easter at 11", "2026-04-05T11:00"),
+    ("stand-up every monday to friday at 9", "2026-03-05T09:00"),
 )
 
 DEVELOPED: Final = PHRASES[::2]

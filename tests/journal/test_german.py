@@ -228,6 +228,35 @@ PHRASES: list[tuple[str, str | None]] = [
     ("eine Woche nach Omas Geburtstag am 3. April", None),
     ("10 Minuten vor Feierabend am Freitag um 16 Uhr aufräumen", None),
     ("nicht am Freitag um 15 Uhr, sondern am Samstag um 10 Uhr", "2026-03-07T10:00"),
+    # "6 Uhr" is on the clock of 24 hours, "um 6" and "fünf Uhr" are not (C-526).
+    ("um 6 Uhr aufstehen", "2026-03-05T06:00"),
+    ("um sechs Uhr aufstehen", "2026-03-05T06:00"),
+    ("morgen um 4 Uhr Taxi", "2026-03-05T04:00"),
+    ("um 6 aufstehen", "2026-03-04T18:00"),
+    ("Freitag um fünf Uhr Arzt", "2026-03-06T17:00"),
+    ("heute Abend um 6 Uhr kochen", "2026-03-04T18:00"),
+    ("Mittagessen um 1 Uhr mit Lea", "2026-03-05T13:00"),
+    # As people write in a hurry, and without umlauts.
+    ("uebermorgen frueh um 9 Uhr zum Arzt", "2026-03-06T09:00"),
+    ("naechsten Do um 15 Uhr am 12. Maerz vorbereiten", "2026-03-05T15:00"),
+    ("in anderthalb Stunden Kuchen raus", "2026-03-04T14:30"),
+    ("in 1,5 Stunden Kuchen raus", "2026-03-04T14:30"),
+    ("in einer Dreiviertelstunde Kuchen raus", "2026-03-04T13:45"),
+    ("in ner halben Stunde Tee", "2026-03-04T13:30"),
+    ("in 2 Std Lea anrufen", "2026-03-04T15:00"),
+    ("40 Bahnen in 30 min schwimmen", None),
+    ("um kurz vor 8 am Bahnhof sein", "2026-03-04T20:00"),
+    ("um zehn nach acht Bus", "2026-03-04T20:10"),
+    ("um fünf vor halb neun Bus", "2026-03-04T20:25"),
+    ("heut Abend Lea anrufen", "2026-03-04"),
+    ("am 2. Weihnachtstag zu den Eltern", "2026-12-26"),
+    ("vor dem 10.3. fertig werden", "2026-03-09"),
+    # What begins then, names, and a day that is excluded.
+    ("Sa 7.3. ab 15 Uhr Geburtstag", "2026-03-07T15:00"),
+    ("Frau Freitag um 15 Uhr anrufen", "2026-03-04T15:00"),
+    ("meine Frau Freitag um 15 Uhr abholen", "2026-03-06T15:00"),
+    ("bis zum Ende des Kurses, ab Freitag um 8", None),
+    ("heute um 12 Uhr und um 20 Uhr Tropfen", "2026-03-04T20:00"),
 ]
 REPEATED = [
     ("jeden ersten Montag im Monat Treffen", "2026-04-06T23:59", "FREQ=MONTHLY;BYDAY=1MO"),
@@ -256,6 +285,23 @@ REPEATED = [
     ("wochentags um 7 aufstehen", "2026-03-05T07:00", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
     ("an Wochenenden um 10 backen", "2026-03-07T10:00", "FREQ=WEEKLY;BYDAY=SA,SU"),
     ("Mo-Fr um 7 laufen", "2026-03-05T07:00", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
+    ("jeden Montag bis Freitag um 9 Kurs", "2026-03-05T09:00", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
+    ("einmal pro Woche Blumen gießen", "2026-03-08T23:59", "FREQ=WEEKLY;BYDAY=SU"),
+    ("jeden 3. des Monats Miete", "2026-04-03T23:59", "FREQ=MONTHLY;BYMONTHDAY=3"),
+    ("letzten Montag im Monat Papier", "2026-03-30T23:59", "FREQ=MONTHLY;BYDAY=-1MO"),
+    ("jeden Montag bis Ostern Chor", "2026-03-09T23:59", "FREQ=WEEKLY;BYDAY=MO;UNTIL=20260405"),
+    (
+        "drei Wochen lang jeden Tag um 8 üben",
+        "2026-03-05T08:00",
+        "FREQ=DAILY;UNTIL=20260326T075959",
+    ),
+    (
+        "jede Stunde bis 17 Uhr trinken",
+        "2026-03-04T14:00",
+        "FREQ=MINUTELY;INTERVAL=60;UNTIL=20260304T17",
+    ),
+    ("jeden Tag ab Montag um 8 Tablette", "2026-03-09T08:00", "FREQ=DAILY;BYHOUR=8"),
+    ("jeden Tag vom 10. bis 20. März füttern", "2026-03-10T23:59", "FREQ=DAILY;UNTIL=20260320"),
 ]
 
 
@@ -381,5 +427,7 @@ def test_words_after_a_date_that_both_languages_read_are_kept() -> None:
         ("am 3.4.2027 Reifen wechseln", "Reifen wechseln"),
         ("am Freitag um 15:30 Zahnarzt", "Zahnarzt"),
         ("Zahnarzt am Freitag um 15:30 Uhr in Mitte", "Zahnarzt in Mitte"),
+        ("Frau Freitag am Montag anrufen", "Frau Freitag anrufen"),
+        ("ring Mr. Friday on monday", "ring Mr. Friday"),
     ):
         assert " ".join(undated(text, ("en", "de")).split()) == left

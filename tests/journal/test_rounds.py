@@ -4,7 +4,7 @@ they come round again."""
 import time
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -50,6 +50,31 @@ REPEATING = (
     ("renew the pass every year on 4 april", "2026-04-04 2027-04-04 2028-04-04"),
     ("party every year on february 29", "2027-02-28 2028-02-29 2029-02-28"),
     ("take the pills every 8 hours", "2026-03-04T21:00 2026-03-05T05:00 2026-03-05T13:00"),
+    ("every monday to friday at 9 stand-up", "2026-03-05T09:00 2026-03-06T09:00 2026-03-09T09:00"),
+)
+# All times that it comes round, up to its end.
+ENDING = (
+    ("choir every monday until easter", "2026-03-09 2026-03-16 2026-03-23 2026-03-30"),
+    ("until 6 march, water the plants every day", "2026-03-04 2026-03-05 2026-03-06"),
+    ("yoga every tuesday at 7pm for two weeks", "2026-03-10T19:00 2026-03-17T19:00"),
+    ("ointment every day at 8 for 3 days", "2026-03-05T08:00 2026-03-06T08:00 2026-03-07T08:00"),
+    ("the pills every 12 hours for a day", "2026-03-05T01:00 2026-03-05T13:00"),
+    ("the pills every 12 hours until tomorrow", "2026-03-05T01:00 2026-03-05T13:00"),
+    (
+        "walk the dog every day this week at 6pm",
+        "2026-03-04T18:00 2026-03-05T18:00 2026-03-06T18:00 2026-03-07T18:00 2026-03-08T18:00",
+    ),
+    ("drink water every hour until 3pm", "2026-03-04T14:00 2026-03-04T15:00"),
+    ("yoga from tomorrow every day for 2 days", "2026-03-05 2026-03-06"),
+    ("feed the fish every day from 10 to 12 march", "2026-03-10 2026-03-11 2026-03-12"),
+)
+# Their length, another thing to do, and a month without such a day.
+ENDLESS = (
+    "piano every monday for two hours",
+    "ski every year for two weeks",
+    "call mum every sunday; the report until friday",
+    "call mum every sunday and finish the report until friday",
+    "service it once a year, in october",
 )
 NOT_REPEATING = (
     "read the daily news by friday",
@@ -62,7 +87,7 @@ NOT_REPEATING = (
 )
 
 
-def written(moment: datetime, zone: ZoneInfo) -> str:
+def written(moment: datetime, zone: tzinfo) -> str:
     local = moment.astimezone(zone).replace(tzinfo=None)
     return local.isoformat(timespec="seconds").removesuffix("T23:59:59").removesuffix(":00")
 
@@ -82,6 +107,34 @@ def test_what_repeats_comes_round_when_it_says(text: str, times: str) -> None:
     assert dated is not None
     assert dated.repeats is not None
     assert written(dated.due, ZoneInfo("Europe/Berlin")) == "2026-07-07T10:00"
+
+
+@pytest.mark.parametrize(("text", "times"), ENDING)
+def test_what_repeats_ends_when_it_says(text: str, times: str) -> None:
+    found = schedule(None, text, NOW, BERLIN)
+    assert found is not None
+    assert found.repeats is not None
+    assert is_rule(found.repeats)
+    dues = [found.due]
+    for _ in range(times.count(" ")):
+        dues.append(next_round(found.repeats, dues[-1], dues[-1], BERLIN.zone))
+    assert " ".join(written(one, BERLIN.zone) for one in dues) == times
+    with pytest.raises(OverflowError):
+        next_round(found.repeats, dues[-1], dues[-1], BERLIN.zone)
+
+
+def test_what_repeats_until_before_its_first_time_is_no_plan_for_then() -> None:
+    assert schedule(None, "gym every month on the 31st until 20 march", NOW, BERLIN) is None
+    given = schedule("2026-03-25", "gym every day until 20 march", NOW, BERLIN)
+    assert given is not None
+    assert given.repeats is None
+
+
+@pytest.mark.parametrize("text", ENDLESS)
+def test_what_names_no_end_repeats_for_good(text: str) -> None:
+    found = schedule(None, text, NOW, BERLIN)
+    assert found is not None
+    assert "UNTIL" not in (found.repeats or "UNTIL")
 
 
 @pytest.mark.parametrize("text", NOT_REPEATING)
@@ -211,6 +264,8 @@ def test_done_ends_this_time_and_the_next_one_begins(live: LiveJournal, clock: C
         ("every first monday", "every month"),
         ("every 3 months", "every 3 months"),
         ("every year on 5 may", "every year"),
+        ("every 8 hours until tuesday", "every 8 hours until 10 March 2026"),
+        ("every friday until easter", "every Friday until 5 April 2026"),
     ],
 )
 def test_the_prompt_tells_how_often(due: str, often: str) -> None:

@@ -120,10 +120,11 @@ def has_ended(valid_until: datetime | None, now: datetime) -> bool:
 
 
 def end_of_day(text: str) -> datetime | None:
-    """When a date that stands alone is over, in UTC: what holds until the 12th holds on it (C-503).
+    """When a date that stands alone is over: what holds until the 12th holds on it (C-503).
 
     Returns:
-        None for what is no date alone, such as a moment.
+        in UTC, by the time zone of this machine (C-527); None for what is no date alone, such as a
+        moment.
 
     Raises:
         OverflowError: it is the last day of all.
@@ -132,7 +133,7 @@ def end_of_day(text: str) -> datetime | None:
         day = date.fromisoformat(text.strip())
     except ValueError:
         return None
-    return datetime.combine(day, time(), UTC) + timedelta(days=1)
+    return datetime.combine(day + timedelta(days=1), time()).astimezone(UTC)
 
 
 def lifecycle_state(validity: Validity, metadata: Mapping[str, object]) -> LifecycleState:

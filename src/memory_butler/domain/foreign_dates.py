@@ -187,6 +187,14 @@ STREET: Final = re.compile(
     r"|(?:stra(?:ss|ß)e|platz)\sdes\s)$",
     re.IGNORECASE,
 )
+# After such a word comes a name, in languages whose days have a capital letter as well. "Meine
+# Frau" and "die Familie" are called otherwise, and an uncle by no day of the week but "Domingo".
+TITLES: Final = re.compile(
+    r"(?:\b(?P<whose>(?i:(?:[mds]ein|ihr|unser|eu[re]r?)\w{0,2}|d(?:ie|er|en|em)|eine[rn]?|as?|os?|à"
+    r"|d[ao]|minha|meu|sua|seu|nossa|nosso|[^\W\d_]+s)) (?:[^\W\d_]+e[nrm]? )?)?"
+    r"\b(?:Frau|Familie|(?P<kin>Tante|Onkel|Tia|Tio)) $"
+    r"|\b(?:Herrn?|(?<!beim )(?<!zum )(?<!vom )Dr\.|Senhora?|Dona|Dom) $"
+)
 _NEAR: Final = 16  # characters before a date, the longest of these
 
 

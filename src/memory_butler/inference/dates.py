@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from memory_butler.domain.foreign_dates import STREET, put_into_english
+from memory_butler.domain.foreign_dates import STREET, TITLES, put_into_english
 from memory_butler.domain.text import plain
 from memory_butler.domain.wording import without_cjk
 from memory_butler.domain.written_dates import (
@@ -145,14 +145,6 @@ _IN: Final = re.compile(
 _YEAR_BEHIND: Final = re.compile(rf"\s{{0,3}}{YEAR}\b")
 _ENDS: Final = re.compile(r"\s*(?:[^\w\s]|\d{4}\b|$)")
 _ABBREVIATES: Final = re.compile(r"\.\s*[^\sA-Z]")
-# After such a word comes a name, in languages whose days have a capital letter as well. "Meine
-# Frau" and "die Familie" are called otherwise, and an uncle by no day of the week but "Domingo".
-_TITLES: Final = re.compile(
-    r"(?:\b(?P<whose>(?i:(?:[mds]ein|ihr|unser|eu[re]r?)\w{0,2}|d(?:ie|er|en|em)|eine[rn]?|as?|os?|à"
-    r"|d[ao]|minha|meu|sua|seu|nossa|nosso|[^\W\d_]+s)) (?:[^\W\d_]+e[nrm]? )?)?"
-    r"\b(?:Frau|Familie|(?P<kin>Tante|Onkel|Tia|Tio)) $"
-    r"|\b(?:Herrn?|(?<!beim )(?<!zum )(?<!vom )Dr\.|Senhora?|Dona|Dom) $"
-)
 # Feasts, and days of ill luck: "Viernes Santo", "mardi gras", "venerdì nero".
 _FEAST: Final = re.compile(
     r" (?:sant[oa]?|saint|gras|noir|ner[oa]|negr[oa]|trece|diciassette"
@@ -295,7 +287,7 @@ def _is_none(word: re.Match[str], language: str) -> bool:
         return True
     if english in MONTHS and STREET.search(plain(_A_DAY.sub("", before))):
         return True
-    if (title := _TITLES.search(before)) is not None:
+    if (title := TITLES.search(before)) is not None:
         is_kin = title["kin"] and english in WEEKDAYS and said not in _NAMES
         return title["whose"] is None and not is_kin
     if language in _CAPITALS or not _NAMES & {said, english} or word.string.isupper():

@@ -6,22 +6,34 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
+from memory_butler.domain.written_dates import WEEKDAYS
+
 Match = re.Match[str]
 
-WEEKDAY: Final = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+WEEKDAY: Final = "|".join(WEEKDAYS)
 # After "the 4th" and "at 7" alone: a noun would make it the 4th wall, and 7 Elm Street.
 ENDS: Final = (
     rf"(?=\s*(?:$|[.,;:!?)\n]|(?:on|at|by|in|every|this|next|today|tonight|tomorrow|with"
     rf"|{WEEKDAY})\b))"
 )
 
-# What stands before a time that was, begins then or is not meant; and days that are named like a
-# weekday.
-NOT_BEFORE: Final = re.compile(
-    r"\b(?:(?:last|since|after|past|from|black|good|ash|super|easter|palm|cyber|maundy|whit|shrove)"
-    r"|(?P<but>not|except|instead\s+of|rather\s+than)(?:\s+(?:on|at))?)\s+(?:the\s+)?$",
+# What stands before a day or time that was, begins then or is not meant.
+_NOT: Final = (
+    r"last|since|past"
+    r"|(?P<other>after|from|(?:not|except|instead\s+of|rather\s+than)(?:\s+(?:on|at))?)"
+)
+# And days that are named like a weekday.
+_NAMED: Final = "black|good|ash|super|easter|palm|cyber|maundy|whit|shrove"
+NOT_BEFORE: Final = re.compile(rf"\b(?:{_NOT}|{_NAMED})\s+(?:the\s+)?$", re.IGNORECASE)
+# "From 6pm" is due when it begins, unless it is moved from there.
+_NOT_BEFORE_TIME: Final = re.compile(
+    rf"\b(?:{_NOT.replace('|from', '')})\s+(?:the\s+)?$"
+    r"|\b(?:mov(?:e[ds]?|ing)|changed?|postponed?|rescheduled?|shift(?:ed)?|push(?:ed)?)\b"
+    r"[^.,;\n]{0,60}\bfrom\s+$",
     re.IGNORECASE,
 )
+# Characters before a time: more would be searched for each of them.
+_NEAR_BEFORE: Final = 120
 # Between a day and its time: "friday at 6", "at 9pm tonight", "on the 28th, 3 pm".
 _NEAR_CHARS: Final = 3
 _JOIN: Final = re.compile(r",?\s*(?:(?:at|around|by|before|until|on)\b|@)?\s*", re.IGNORECASE)
@@ -32,7 +44,7 @@ class Clock:
     """A time of day in a text; an `hour` of 24 is the end of the day.
 
     `half`: "exact" where the half of the day is known, else None. `alone`: surely a time without a
-    day.
+    day. `foreign`: of another language than the text, and so none without a day.
     """
 
     start: int
@@ -42,6 +54,7 @@ class Clock:
     half: str | None
     zone: str | None
     alone: bool
+    foreign: bool = False
 
 
 _SPOKEN = "one two three four five six seven eight nine ten eleven twelve".split()
@@ -52,7 +65,7 @@ _HALF = r"(?P<half>[ap]\.?m\b\.?)"
 _ZONE = r"(?:\s+(?P<zone>UTC|GMT|CES?T|EES?T|WES?T|BST|[ECMP][SD]T))?\b"
 _UNTIL = rf"(?P<end>\d{{1,2}})(?:[:.]\d\d)?\s*{_HALF}{_ZONE}"
 # Between two times of a list.
-_AND = r"\s*(?:,|/|&|,?\s*\b(?:and|or)\b)\s*"
+_AND = r"\s*(?:,|/|&|,?\s*\b(?:and|or|und|oder)\b)\s*"
 LISTED: Final = re.compile(
     rf"{_AND}(?:(?:again|also)\s+)?(?:(?:every|each|in\s+the)\s+{_PART}\s+)?(?:at\s+)?",
     re.IGNORECASE,
@@ -68,6 +81,10 @@ _AND_BARE: Final = re.compile(rf"{_AND}{_BARE}", re.IGNORECASE)
 _CAPPED: Final = re.compile(r"\b(?:cap(?:ped)?|limit(?:ed)?)\b[^.,;\n]*$", re.IGNORECASE)
 
 
+# "Ten to six" is a span, "at ten to six" a time.
+_MINUTES: Final = r"(?:quarter|five|ten|twenty|twenty-five|5|10|20|25)"
+
+
 @cache
 def _clocks() -> tuple[re.Pattern[str], ...]:
     """How times of day are written, the surest first."""
@@ -79,12 +96,13 @@ def _clocks() -> tuple[re.Pattern[str], ...]:
         r"(?P<at>\bfrom\s+)(?P<hour>\d{1,2}):(?P<minute>\d\d)"
         r"\s?(?:[-–]|to|until|till)\s?\d{1,2}:\d\d\b",
         rf"(?<![\w:.]){hour}\s*{_HALF}{_ZONE}",
-        rf"(?P<past>half past|quarter past|quarter to)\s+(?P<hour>{_HOUR})\b(?:\s*{_HALF})?",
+        rf"\b(?P<past>half past|(?<=\bat\s)half|{_MINUTES}\s+past|quarter\s+to"
+        rf"|(?<=\bat\s){_MINUTES}\s+to)\s+(?P<hour>{_HOUR})\b(?:\s*{_HALF})?",
         rf"(?<![\w:.])(?P<hour>{_HOUR})\s+o['’]?clock\b(?:\s*{_HALF})?",
         r"(?P<at>(?<=\d)T|\b(?:at|by|until|till|before)\s+|@\s*|(?<![\w:.]))"
         rf"(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::\d\d|\s?[-–]\s?\d{{1,2}}:\d\d)?(?![\d:]){_ZONE}",
         # Not "14h tomorrow" or "friday 8h hike", which is how long.
-        rf"(?P<at>\bat\s+|(?:{_AFTER_DAY})(?=\d+h\d*{ENDS}))"
+        rf"(?P<at>\bat\s+|(?=\d+h\d*{ENDS})(?:{_AFTER_DAY}))"
         r"(?P<hour>\d{1,2})(?P<h>h)(?P<minute>\d\d)?\b",
         rf"\bat\s+(?P<bare>(?P<hour>{_HOUR}))\b(?![:./%-])(?:{ENDS}|(?={_AND_CLOCK}))",
         r"\b(?P<word>noon|midday|midnight)\b",
@@ -92,7 +110,7 @@ def _clocks() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(one, re.IGNORECASE) for one in patterns)
 
 
-_PAST: Final = {"half past": 30, "quarter past": 15, "quarter to": -15}
+_PAST: Final = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20, "twenty-five": 25}
 
 
 def clocks_in(
@@ -110,7 +128,7 @@ def clocks_in(
         for match in pattern.finditer(text):
             if any(match.start() < one.end and match.end() > one.start for one in found):
                 continue
-            if not not_before.search(text[: match.start()]):
+            if not not_before.search(text[max(0, match.start() - _NEAR_BEFORE) : match.start()]):
                 found += read(match)
     return sorted(found, key=lambda one: one.start)
 
@@ -122,7 +140,7 @@ def minutes_from(hour: int, minutes: int) -> tuple[int, int]:
 
 def times_of_day(text: str) -> list[Clock]:
     """The times of day in an English text, in its order."""
-    return clocks_in(text, _clocks(), _clock_and_next, NOT_BEFORE)
+    return clocks_in(text, _clocks(), _clock_and_next, _NOT_BEFORE_TIME)
 
 
 def _clock_and_next(match: Match) -> list[Clock]:
@@ -143,7 +161,9 @@ def _clock(match: Match) -> Clock | None:
     hour = int(spoken) if spoken.isdigit() else _SPOKEN.index(spoken) + 1
     minute = int(given.get("minute") or 0)
     if past := given.get("past"):
-        hour, minute = minutes_from(hour, _PAST[past.lower()])
+        word, *how = past.lower().split()
+        minutes = _PAST.get(word) or int(word)
+        hour, minute = minutes_from(hour, -minutes if how == ["to"] else minutes)
     half = (given.get("half") or "").lower().replace(".", "") or None
     if half is not None:
         if not 0 <= hour <= 12:

@@ -2,8 +2,8 @@
 
 Most numbers in a plan count something: euros, steps, a house. So English is read by rules that take
 what is surely a date and nothing else (`english.py`, `clocks.py`), and German likewise
-(`german.py`); what these mean is the same (`spans.py`). dateparser reads calendar dates and the
-other languages.
+(`german.py`); what these say and mean is the same (`readers.py`, `spans.py`), and so is which of
+them are meant (`meant.py`). dateparser reads the other languages.
 """
 
 import re
@@ -15,28 +15,29 @@ from typing import Final
 
 from memory_butler.domain.periods import Period
 from memory_butler.domain.text import as_matched
-from memory_butler.journal import english, german
-from memory_butler.journal.clocks import (
-    LISTED,
-    NOT_BEFORE,
-    WEEKDAY,
-    Clock,
-    Match,
-    clock_near,
-    is_beside,
-    times_of_day,
-)
+from memory_butler.journal import german
+from memory_butler.journal.clocks import LISTED, WEEKDAY, Clock, clock_near, times_of_day
 from memory_butler.journal.dateparsing import coming_date, phrases_of
-from memory_butler.journal.english import NUMBER, SUFFIX
+from memory_butler.journal.english import ENGLISH, SUFFIX
+from memory_butler.journal.german import GERMAN
+from memory_butler.journal.meant import (
+    Day,
+    Language,
+    bounded,
+    ends_another,
+    is_name,
+    is_until,
+    lasting,
+    meant,
+)
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.rounds import at_clock, next_round
+from memory_butler.journal.readers import is_iso
+from memory_butler.journal.rounds import at_clock, end_of, ending, next_round
 from memory_butler.journal.spans import (
     DAY,
     SECOND,
     Found,
-    Read,
     day_of,
-    from_to,
     midnight,
     next_day_of_month,
     span,
@@ -47,25 +48,6 @@ _EASTERNMOST: Final = timedelta(hours=13, minutes=45)
 
 # Nobody writes a date further into a plan than this; the search takes time with the length.
 MAX_SEARCHED_CHARS: Final = 400
-
-_BEFORE = re.compile(r"\bbefore\s+(?:the\s+)?$", re.IGNORECASE)
-_OF_A_DAY = re.compile(r"(?:end\s+of\s+(?:the\s+)?day|eod)", re.IGNORECASE)
-_BETWEEN = re.compile(r"\s*,?\s*(?:(?:on|of)\s+)?(?:the\s+)?", re.IGNORECASE)
-# "two days before the exam on 9 May" is another day, "an hour before the film at 8" another time.
-_OFFSET = re.compile(
-    rf"\b(?P<count>(?:{NUMBER}|few|several)\s+)?"
-    r"(?P<unit>(?:minute|hour|day|night|evening|morning|week|month|year)s?)\s+(?:before|after)\b",
-    re.IGNORECASE,
-)
-# What ends with Thursday is due on "the day before Friday".
-_THE_DAY = re.compile(r"\b(?:the|any)\s+(?:day|night|evening)\s+$", re.IGNORECASE)
-# Between the days of a span: "from monday to friday".
-_TO = re.compile(r"\s*(?:[-–]|to|through)?\s*(?:the\s+)?", re.IGNORECASE)
-# A day that tells which thing is meant: "monday's homework", "the friday report".
-_WHOSE = re.compile(r"['’]s\s+\w", re.IGNORECASE)
-_THE = re.compile(r"\bthe\s+$", re.IGNORECASE)
-_BARE_WEEKDAY = re.compile(WEEKDAY, re.IGNORECASE)
-_UP_TO = re.compile(r"\b(?:by|until|till|within|before)\s+(?:the\s+)?$", re.IGNORECASE)
 
 _EVERY_PART = re.compile(
     r"\b(?:every|each|in\s+the)\s+(morning|afternoon|evening|night)\s+(?:at\s+)?$", re.IGNORECASE
@@ -116,6 +98,11 @@ def schedule(
         try:
             if not _is_after(due, base):
                 due = next_round(rule, due, base, policy.zone)
+            end = end_of(rule)
+            if end is not None and due.astimezone(policy.zone).replace(tzinfo=None) > end:
+                if found.repeats is not None:
+                    return None
+                rule = None
         except (OverflowError, ValueError):
             return None
     due = due.astimezone(UTC)
@@ -159,13 +146,11 @@ def undated(text: str, languages: Sequence[str] = ("en",)) -> str:
     `languages`: they do not say what it is about."""
     searched = as_matched(text[:MAX_SEARCHED_CHARS])
     spans: list[tuple[int, int]] = []
-    for language, days, times in (
-        ("en", english.found_in, times_of_day),
-        ("de", german.found_in, german.times_of_day),
-    ):
-        if language in languages:
-            spans += [match.span() for match, _ in days(searched)]
-            spans += [(one.start, one.end) for one in times(searched)]
+    for name, language in (("en", ENGLISH), ("de", GERMAN)):
+        if name in languages:
+            spans += [day.span() for day, _ in language.days(searched) if not is_name(day)]
+            times = language.times(searched)
+            spans += [(one.start, one.end) for one in times if not one.foreign]
     left, at = "", 0
     # Both languages may have read the same words: what is cut already is not cut again.
     for start, end in sorted(spans):
@@ -241,19 +226,20 @@ def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) ->
         # What a model gives as a date, it may write in English; "mar 7 avril" is no March.
         is_english = (
             not future
-            and any(english.found_in(said))
+            and ENGLISH.days(said)
             and not re.search(r"[^\W\d_]", _PART_OF_DAY.sub("", undated(said)))
         )
         if "en" in languages or not languages or is_english:
-            readers.append(_english(said, base))
+            readers.append(_dates(said, base, ENGLISH))
         if "de" in languages:
+            german_days = GERMAN.days(said)
             # The day says which language it is, else the time: "um 8 am Bahnhof" is no "8 am".
-            alike = {day.start() for day, _ in english.iso_in(said)}
-            is_german = german.found_in(said) or (
-                german.times_of_day(said)
-                and all(day.start() in alike for day, _ in english.found_in(said))
+            is_german = not all(is_iso(day) for day, _ in german_days) or (
+                german.times_of_day(said) and all(is_iso(day) for day, _ in ENGLISH.days(said))
             )
-            readers.insert(0 if is_german else len(readers), _german(said, base))
+            readers.insert(
+                0 if is_german else len(readers), _dates(said, base, GERMAN, german_days)
+            )
         for found in chain(*readers):
             if not future or found.repeats or _is_after(found.due(), base):
                 return found
@@ -265,178 +251,49 @@ def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) ->
     return None
 
 
+def _dates(
+    text: str, base: datetime, language: Language, named: Sequence[Day] | None = None
+) -> Iterator[Found]:
+    """The dates in a text, in its order, each with its time of day.
+
+    `named`: the days that it names, where they are known.
+    """
+    what = meant(text, language.days(text) if named is None else named, language)
+    days, times = what.days, what.times
+    for one in days:
+        match, _ = one
+        found = bounded(one, what, base)
+        if found is None or ends_another(match, days, base):
+            continue
+        said, before = match[0].lower(), text[: match.start()]
+        is_moment = found.at is not None and not found.is_part
+        clock = None if is_moment else clock_near(match, times, text)
+        if clock is not None:
+            row = next((one for one in _rows(times, text) if clock in one), [clock])
+            found = _at_first(found, row[row.index(clock) :], text, base, match[0])
+        elif is_moment:
+            # "Every hour until 5pm".
+            last = next((one for one in times if found.repeats and is_until(one, text)), None)
+            if last is not None and end_of(found.repeats or "") is None:
+                end = _at(day_of(base), last, text, base, None).due()
+                found = replace(found, repeats=ending(found.repeats or "", end))
+        elif language.before.search(before) or said.startswith(("before ", "vor ")):
+            if not said.startswith("end"):
+                found = replace(found, start=base, end=found.start, at=None)
+            found = replace(found, up_to=True)
+        elif language.up_to.search(before):
+            found = replace(found, up_to=True)
+        yield lasting(found, match, language, base)
+    for clock in () if what.other else times:
+        if clock.alone and not clock.foreign:
+            yield _at(day_of(base), clock, text, base, None)
+            return
+
+
 def _is_after(moment: datetime, base: datetime) -> bool:
     """Whether it is later. Two moments of one zone compare by the face of the clock, and within the
     hour before it goes back what comes seems past."""
     return moment.astimezone(UTC) > base.astimezone(UTC)
-
-
-def _german(text: str, base: datetime) -> Iterator[Found]:
-    """The dates in a German text, in the order of the text, each with its time of day."""
-    times = german.times_of_day(text)
-    known = [(one.start, one.end) for one in times]
-    # "um 8 am Bahnhof" is no "8 am".
-    times += [
-        one
-        for one in times_of_day(text)
-        if all(one.end <= start or one.start >= end for start, end in known)
-        and not text[one.start : one.end].lower().endswith("am")
-    ]
-    days, others = german.days_in(text)
-    days = days or german.meant(english.iso_in(text))
-    offsets = german.offsets_in(text, [match for match, _ in days])
-    times = [
-        one
-        for one in times
-        if not _is_offset(one.start, text, offsets)
-        and not any(is_beside(day, one, text) for day in others)
-    ]
-    for match, read in days:
-        found = None if _is_offset(match.start(), text, offsets) else read(match, base)
-        if found is None:
-            continue
-        clock = clock_near(match, times, text)
-        if clock is not None and (found.at is None or found.is_part):
-            yield _at(found, clock, text, base, match[0])
-        elif found.at is not None and not found.is_part:
-            yield found
-        elif german.is_before(match):
-            yield replace(found, start=base, end=found.start, at=None, up_to=True)
-        else:
-            yield replace(found, up_to=found.up_to or german.is_up_to(match))
-    if not days and not german.begins_later(others):
-        for clock in times:
-            # "At 5pm" is English, and so is its day.
-            said = text[clock.start : clock.end]
-            if clock.alone and ((clock.start, clock.end) in known or ":" in said):
-                yield _at(day_of(base), clock, text, base, None)
-                return
-
-
-def _english(text: str, base: datetime) -> Iterator[Found]:
-    """The dates in an English text, in the order of the text, each with its time of day."""
-    some = list(english.found_in(text))
-    times = times_of_day(text)
-    offsets = _offsets(text, [match for match, _ in some], times)
-    times = [one for one in times if not _is_offset(one.start, text, offsets)]
-    some, times, day_seen = _meant(text, some, times)
-    for match, read in some:
-        before = text[: match.start()]
-        # A day that cannot be told, or is only what another is counted from: then a time alone
-        # would be a wrong date.
-        day_seen = True
-        is_eve = match[0].lower().startswith("before") and _THE_DAY.search(before)
-        is_offset = not is_eve and _is_offset(match.start(), text, offsets)
-        found = None if is_offset else read(match, base)
-        if found is None:
-            continue
-        if (found.at is None or found.is_part) and (
-            clock := clock_near(match, times, text)
-        ) is not None:
-            row = next((one for one in _rows(times, text) if clock in one), [clock])
-            yield _at_first(found, row[row.index(clock) :], text, base, match[0])
-        elif found.at is not None and not found.is_part:
-            yield found
-        elif match[0].lower().startswith("end") and _BEFORE.search(before):
-            yield replace(found, up_to=True)
-        elif _BEFORE.search(before) or match[0].lower().startswith("before"):
-            yield replace(found, start=base, end=found.start, at=None, up_to=True)
-        else:
-            yield replace(found, up_to=found.up_to or _UP_TO.search(before) is not None)
-    if not day_seen:
-        for clock in times:
-            if clock.alone:
-                yield _at(day_of(base), clock, text, base, None)
-                return
-
-
-def _meant(
-    text: str, days: list[tuple[Match, Read]], times: list[Clock]
-) -> tuple[list[tuple[Match, Read]], list[Clock], bool]:
-    """The days and times that are meant, and whether another day was named instead."""
-    kept: list[tuple[Match, Read]] = []
-    is_other = is_end = False
-    for place, (match, read) in enumerate(days):
-        following = days[place + 1][0].start() if place + 1 < len(days) else None
-        excluded = None if is_end else NOT_BEFORE.search(text[: match.start()])
-        if is_end:
-            is_end = False
-        elif english.is_past(match[0]):
-            times = [one for one in times if not is_beside(match, one, text)]
-        elif excluded is None:
-            if following is None or not _tells_which(match, following):
-                kept.append((match, read))
-        elif following is not None and _begins_span(excluded, match, following):
-            is_end = True
-            kept.append((match, _from_to(read, *days[place + 1])))
-        else:
-            # "not on friday at 6pm" is not today at 6pm, either.
-            is_other = is_other or excluded["but"] is not None
-            times = [one for one in times if not is_beside(match, one, text)]
-    return kept, times, is_other
-
-
-def _from_to(read: Read, last: Match, read_last: Read) -> Read:
-    """The first day of a span; the last where the first is past already."""
-
-    def first_day(match: Match, base: datetime) -> Found | None:
-        first, end = read(match, base), read_last(last, base)
-        if first is None or end is None:
-            return first
-        if first.again == 7 * DAY:  # of the week: the next one
-            ends = end.end if end.start > first.start else end.end + 7 * DAY
-            return replace(first, lasts=ends)
-        return from_to(first, end, base)
-
-    return first_day
-
-
-def _begins_span(excluded: Match, day: Match, following: int) -> bool:
-    """Whether "from" before a day begins a span to the next one."""
-    is_from = excluded[0].lower().startswith("from") and not english.is_moved(excluded)
-    return is_from and _TO.fullmatch(day.string, day.end(), following) is not None
-
-
-def _tells_which(day: Match, following: int) -> bool:
-    """Whether a day tells which thing is meant, and the one that follows when: "the friday report
-    on thursday"."""
-    text, end = day.string, day.end()
-    if _OF_A_DAY.fullmatch(day[0]) and _BETWEEN.fullmatch(text, end, following):
-        return True
-    if re.search(r"[.;\n]", text[end:following]):
-        return False
-    is_the = _BARE_WEEKDAY.fullmatch(day[0]) and _THE.search(text[: day.start()])
-    before_thing = re.match(r"\s+\w+\s", text[end:following])
-    is_of_thing = (is_the or english.is_feast(day[0])) and before_thing
-    return bool(_WHOSE.match(text, end) or is_of_thing)
-
-
-def _offsets(text: str, days: list[Match], times: list[Clock]) -> list[Match]:
-    """What says that a date is counted from another: "two hours before".
-
-    Not "day after" of "the day after tomorrow", "day before" of "every day before 9am", or "morning
-    before" of "in the morning before 9am".
-    """
-    return [
-        one
-        for one in _OFFSET.finditer(text)
-        if not any(day.start() <= one.start("unit") < day.end() for day in days)
-        and not (
-            one["count"] is None
-            and any(
-                clock.end > one.end() and not text[one.end() : clock.start].strip()
-                for clock in times
-            )
-        )
-    ]
-
-
-def _is_offset(start: int, text: str, offsets: list[Match]) -> bool:
-    """Whether a date or time that starts there follows an offset, within a sentence."""
-    return any(
-        one.end("unit") < start and not re.search(r"[.;\n]", text[one.end() : start])
-        for one in offsets
-    )
 
 
 # Words that tell which half of a day an hour means.

@@ -13,7 +13,8 @@ from typing import Final
 # The days of the week, as rules have them.
 CODES: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _UNITS: Final = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
-_MINUTELY: Final = re.compile(r"FREQ=MINUTELY;INTERVAL=(\d+)")
+_END: Final = r"UNTIL=(?P<until>\d{8}T\d{6})"
+_MINUTELY: Final = re.compile(rf"FREQ=MINUTELY;INTERVAL=(\d+)(?:;{_END})?")
 # What the rules of this page consist of.
 _NUMBERS: Final = r"-?\d{1,2}(?:,-?\d{1,2})*"
 _DAYS: Final = rf"-?\d?(?:{'|'.join(CODES)})"
@@ -22,6 +23,7 @@ _RULE: Final = re.compile(
     rf"(?:;(?:INTERVAL=[1-9]\d{{0,3}}|BYDAY={_DAYS}(?:,{_DAYS})*"
     rf"|BY(?:MONTH|MONTHDAY|SETPOS|HOUR|MINUTE|SECOND)={_NUMBERS}))*)"
 )
+_ENDING: Final = re.compile(rf";{_END}")
 
 # Any day comes within 28 years, and the search for what never does ends with the year 9999: from
 # 2000 on it took seconds.
@@ -30,10 +32,12 @@ _NEAR_THE_END: Final = datetime(9960, 1, 1, tzinfo=UTC)
 
 def is_rule(text: str) -> bool:
     """Whether it is a rule that all functions of this page can read."""
-    if not _RULE.fullmatch(text):
+    endless = _ENDING.sub("", text, count=1)
+    if not _RULE.fullmatch(endless):
         return False
     try:
-        return next(rounds(text, _NEAR_THE_END), None) is not None
+        end_of(text)
+        return next(rounds(endless, _NEAR_THE_END), None) is not None
     except ValueError:
         return False
 
@@ -75,6 +79,17 @@ def at_clock(rule: str, due: datetime) -> str:
     return f"{rule};BYHOUR={due.hour};BYMINUTE={due.minute};BYSECOND={due.second}"
 
 
+def ending(rule: str, last: datetime) -> str:
+    """A rule that does not come round after `last`, on the local clock face."""
+    return f"{rule};UNTIL={last:%Y%m%dT%H%M%S}"
+
+
+def end_of(rule: str) -> datetime | None:
+    """The last second in which a rule may come round, on the local clock face; None if for good."""
+    end = _ENDING.search(rule)
+    return end and datetime.strptime(end["until"], "%Y%m%dT%H%M%S")  # noqa: DTZ007 -- a clock face
+
+
 def is_of_hours(rule: str) -> bool:
     """Whether it is about hours, not days."""
     return _MINUTELY.fullmatch(rule) is not None
@@ -106,10 +121,14 @@ def next_round(rule: str, due: datetime, after: datetime, zone: tzinfo) -> datet
     are 8 hours after `after`.
 
     Raises:
-        OverflowError, ValueError: beyond the end of the calendar.
+        OverflowError, ValueError: beyond the end of the rule, or of the calendar.
     """
     if hours := _MINUTELY.fullmatch(rule):
-        return after.astimezone(UTC) + timedelta(minutes=int(hours[1]))
+        then = after.astimezone(UTC) + timedelta(minutes=int(hours[1]))
+        end = end_of(rule)
+        if end is not None and then.astimezone(zone).replace(tzinfo=None) > end:
+            raise OverflowError("its end is reached")
+        return then
     later = max(due, after)
     for one in rounds(rule, due.astimezone(zone)):
         if one.astimezone(UTC) > later:

@@ -69,11 +69,6 @@ Read = Callable[[Match, datetime], Found | None]
 Rule = tuple[re.Pattern[str], Read]
 
 
-def rule(pattern: str, read: Read) -> Rule:
-    """A rule of a language: words that name a day, and what they mean when they are said."""
-    return re.compile(rf"(?<![\w/.-]){pattern}", re.IGNORECASE), read
-
-
 def matches(text: str, rules: Sequence[Rule]) -> Iterator[tuple[Match, Read]]:
     """What rules find, in the order of the text; of what overlaps, the first rule's."""
     kept: list[tuple[Match, Read]] = []
@@ -173,20 +168,6 @@ def next_date(month: int, day: int, base: datetime, year: int | None = None) -> 
         return day_of(then)
     a_year = STEPS["year"]
     return replace(day_of(then if then >= midnight(base) else then + a_year), again=a_year)
-
-
-def spelled(day: int, month: int | None, base: datetime, year: int | None = None) -> Found | None:
-    """The next such date; without a month, the next such day of a month."""
-    if month is None:
-        return next_day_of_month(day, base)
-    return next_date(month, day, base, year)
-
-
-def in_next_year(month: int, day: int | None, base: datetime) -> Found | None:
-    """Such a date of next year; without a day, all of the month."""
-    if day is None:
-        return next_month(month, base, base.year + 1)
-    return next_date(month, day, base, base.year + 1)
 
 
 def easter(base: datetime, days: int = 0) -> Found:

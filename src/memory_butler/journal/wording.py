@@ -16,7 +16,7 @@ from memory_butler.journal.items import DISPLAY_TAGS, Event, is_assistant
 from memory_butler.journal.lifecycle import ComeDue, OnMind, phase_words
 from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy, TokenCounter
-from memory_butler.journal.rounds import days_of, step_of
+from memory_butler.journal.rounds import days_of, end_of, step_of
 from memory_butler.journal.tags import Command, Piece, Remember, read
 
 CUT: Final = " […]"
@@ -98,16 +98,18 @@ def _later_words(last: datetime, now: datetime, policy: JournalPolicy) -> str:
 
 
 def repeats_words(rule: str) -> str:
-    """How often a rule comes round: "every Friday", "every 2 weeks on Monday", "every 8 hours".
+    """How often a rule comes round: "every Friday", "every 2 weeks on Monday until 3 April 2026".
 
     Days of a month or year are left out: the due date beside it tells them.
     """
     count, unit = step_of(rule)
     days = [DAYS[day] for day in days_of(rule)] if unit == "week" else []
     on = f"{', '.join(days[:-1])} and {days[-1]}" if len(days) > 1 else "".join(days)
+    end = end_of(rule)
+    until = f" until {end.day} {end:%B %Y}" if end else ""
     if count == 1:
-        return f"every {on or unit}"
-    return f"every {count} {unit}s{f' on {on}' if on else ''}"
+        return f"every {on or unit}{until}"
+    return f"every {count} {unit}s{f' on {on}' if on else ''}{until}"
 
 
 def come_due_words(plans: ComeDue, policy: JournalPolicy) -> list[str]:

@@ -79,8 +79,9 @@ def _marks(memory: Memory) -> Iterable[str]:
         if memory.lifecycle_state != "active":
             yield memory.lifecycle_state
         if memory.valid_until is not None:
-            # The last moment before it: what ends with a day ends as the next one begins.
-            yield f"until {memory.valid_until - timedelta(microseconds=1):%Y-%m-%d}"
+            # The last moment before it: what ends with a day here ends as the next one begins.
+            last = (memory.valid_until - timedelta(microseconds=1)).astimezone()
+            yield f"until {last:%Y-%m-%d}"
     if not isinstance(memory, Episode) and memory.scope != "global":
         yield f"scope {one_line(memory.scope)}"
     if memory.trust != DEFAULT_TRUST.label:

@@ -1,0 +1,270 @@
+"""Which of the days and times that a text names are meant. Pure.
+
+A day may be past, begin or be excluded ("since Monday", "not on Friday"), tell which thing is
+meant ("Monday's homework"), or be what another day is counted from ("two days before the exam on 9
+May"). A time beside a day that is not meant is not meant, either.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Final, NamedTuple
+
+from memory_butler.domain.foreign_dates import TITLES
+from memory_butler.journal.clocks import Clock, Match, is_beside
+from memory_butler.journal.rounds import end_of, ending, rounds
+from memory_butler.journal.spans import DAY, SECOND, Found, Read, Rule, from_to, matches
+
+Day = tuple[Match, Read]
+
+
+class Language(NamedTuple):
+    """What reads the days and times of a language, and what stands before those.
+
+    `not_before`: what is not meant; with a group `other` where something else is, so that a time
+    alone is not today's, `offset`: what
+    counts from a date ("two days before"), with groups `count` and `unit`. `before`: what is due
+    before a day. `up_to`: all the time until then. `lasts`: how long something is done.
+    """
+
+    days: Callable[[str], list[Day]]
+    times: Callable[[str], list[Clock]]
+    not_before: re.Pattern[str]
+    offset: re.Pattern[str]
+    before: re.Pattern[str]
+    up_to: re.Pattern[str]
+    lasts: tuple[Rule, ...]
+    tells_which: Callable[[Match, int], bool] = lambda _day, _following: False
+    is_moved: Callable[[Match], bool] = lambda _match: False
+
+
+class Meant(NamedTuple):
+    """The days of a text that are meant, in its order; its times; whether a time alone is none.
+
+    It is none beside a day that cannot be told, or is only what another is counted from.
+    `begins`: the days from which on something is.
+    """
+
+    days: list[Day]
+    times: list[Clock]
+    other: bool
+    begins: list[Day]
+
+
+# Characters before a day: more would be searched for each of them.
+_NEAR: Final = 120
+# Between the days of a span: "from monday to friday".
+_TO: Final = re.compile(r"\s*(?:[-–]|to|through)\s*(?:the\s+)?", re.IGNORECASE)
+_QUOTED: Final = re.compile(
+    r"""(?<![\w=])(?:"[^"\n]{3,100}"|'[^'\n]{3,100}'|[“„][^“”\n]{3,100}[“”]|»[^»«\n]{3,100}«)(?!\w)"""
+)
+_MISTER: Final = re.compile(r"\b(?:Mr|Mrs|Ms|Miss)\.?\s$")
+# A day from which on something is, not one after or but for which it is.
+_BEGINS: Final = re.compile(r"(?:from|ab|vo[mn])\b", re.IGNORECASE)
+# What ends with Thursday is due on "the day before Friday".
+_THE_DAY: Final = re.compile(r"\b(?:the|any)\s+(?:day|night|evening)\s+$", re.IGNORECASE)
+
+
+def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
+    """What a text means of the days that it names, and of its times."""
+    days, times = _unquoted(named, text), language.times(text)
+    offsets = _offsets(text, [match for match, _ in days], times, language)
+    times = [one for one in times if not _is_counted(one.start, text, offsets)]
+    kept: list[Day] = []
+    begins: list[Day] = []
+    other = ends_span = False
+    for (match, read), following in zip(days, [*days[1:], None], strict=False):
+        before = text[max(0, match.start() - _NEAR) : match.start()]
+        excluded = language.not_before.search(before)
+        if ends_span:
+            ends_span = False
+        elif following and excluded and _begins_span(excluded, match, following[0], language):
+            ends_span = True
+            kept.append((match, _from_to(read, *following)))
+        elif is_name(match):
+            continue
+        elif excluded and _BEGINS.match(excluded[0]) and not _is_past(match):
+            other = True
+            begins.append((match, read))
+        elif excluded or _is_past(match):
+            other = other or bool(excluded and excluded["other"] and not _is_past(match))
+            times = [one for one in times if not is_beside(match, one, text)]
+        elif following and language.tells_which(match, following[0].start()):
+            continue
+        elif _is_counted(match.start(), text, offsets) and not (
+            match[0].lower().startswith("before") and _THE_DAY.search(before)
+        ):
+            other = True
+        else:
+            kept.append((match, read))
+    # What begins then is something else, unless it is what repeats.
+    if not kept:
+        times = [one for one in times if not any(is_beside(day, one, text) for day, _ in begins)]
+    return Meant(kept, times, other or bool(kept), begins)
+
+
+def _unquoted(days: Sequence[Day], text: str) -> list[Day]:
+    """The days outside quotation marks, where there are any: a title may have one."""
+    quoted = [one.span() for one in _QUOTED.finditer(text)]
+    return [
+        day for day in days if not any(start < day[0].start() < end for start, end in quoted)
+    ] or list(days)
+
+
+def is_name(day: Match) -> bool:
+    """Whether a day is somebody's name: "Mrs Friday", "Herr Sonntag"."""
+    before = day.string[max(0, day.start() - 40) : day.start()]
+    title = TITLES.search(before)
+    return bool(_MISTER.search(before) or (title and not title["whose"] and not title["kin"]))
+
+
+def _is_past(day: Match) -> bool:
+    return day.groupdict().get("past") is not None
+
+
+def _from_to(read: Read, last: Match, read_last: Read) -> Read:
+    """The first day of a span; the last where the first is past already."""
+
+    def first_day(match: Match, base: datetime) -> Found | None:
+        first, end = read(match, base), read_last(last, base)
+        if first is None or end is None:
+            return first
+        if first.again == 7 * DAY:  # of the week: the next one
+            ends = end.end if end.start > first.start else end.end + 7 * DAY
+            return replace(first, lasts=ends)
+        return from_to(first, end, base)
+
+    return first_day
+
+
+def _begins_span(excluded: Match, day: Match, following: Match, language: Language) -> bool:
+    """Whether "from" before a day begins a span to the next one."""
+    is_from = excluded[0].lower().startswith("from") and not language.is_moved(excluded)
+    between = day.string[day.end() : following.start()]
+    is_to = _TO.fullmatch(between) or (not between.strip() and _BEGINS_UNTIL.match(following[0]))
+    return is_from and bool(is_to)
+
+
+def _offsets(text: str, days: list[Match], times: list[Clock], language: Language) -> list[Match]:
+    """What says that a date is counted from another: "two hours before".
+
+    Not "day after" of "the day after tomorrow", "day before" of "every day before 9am", or "morning
+    before" of "in the morning before 9am".
+    """
+    return [
+        one
+        for one in language.offset.finditer(text)
+        if not any(day.start() <= one.start("unit") < day.end() for day in days)
+        and not (
+            one["count"] is None
+            and any(
+                clock.end > one.end() and not text[one.end() : clock.start].strip()
+                for clock in times
+            )
+        )
+    ]
+
+
+def _is_counted(start: int, text: str, offsets: list[Match]) -> bool:
+    """Whether a date or time that starts there follows an offset, within a sentence."""
+    return any(
+        one.end("unit") < start and not re.search(r"[.;\n]", text[one.end() : start])
+        for one in offsets
+    )
+
+
+# Before the day with which it ends that something repeats; in the languages that are read.
+_UNTIL: Final = re.compile(
+    r"\b(?:until|till|til|through|up\s+to|bis(?:\s+(?:zum|einschließlich))?)\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+_BEGINS_UNTIL: Final = re.compile(r"(?:until|till|bis)\s", re.IGNORECASE)
+# Between what repeats and the week or month in which it does: "every day this week", "in March".
+_WITHIN: Final = re.compile(r"[\s,]*(?:in|during|for|im)?\s*(?:the\s+)?", re.IGNORECASE)
+# Between two sentences, or two things to do: "every Sunday and finish it until Friday".
+_APART: Final = re.compile(
+    r"[;\n]|(?<!\d)[.!?]\s|\b(?:and|but|then|und|aber|dann)\s+"
+    r"(?!\d|(?:at|in|every|um|jeden|(?:morning|noon|afternoon|evening|night|morgen|mittag|abend)s?)\b)",
+    re.IGNORECASE,
+)
+
+
+def _is_until(day: Match) -> bool:
+    return bool(
+        _BEGINS_UNTIL.match(day[0])
+        or _UNTIL.search(day.string[max(0, day.start() - _NEAR) : day.start()])
+    )
+
+
+def _is_apart(one: Match, other: Match) -> bool:
+    """Whether they are in two sentences, or of two things to do."""
+    first, last = sorted((one.span(), other.span()))
+    return _APART.search(one.string, first[1], last[0]) is not None
+
+
+def ends_another(day: Match, days: list[Day], base: datetime) -> bool:
+    """Whether a day is no more than the end of what its sentence says to repeat."""
+    return _is_until(day) and any(
+        (found := read(one, base)) is not None and found.repeats and not _is_apart(one, day)
+        for one, read in days
+        if one is not day
+    )
+
+
+def bounded(repeated: Day, named: Meant, base: datetime) -> Found | None:
+    """A day; what repeats up to the end that its sentence names.
+
+    "From Monday on" begins it, "until 10 March" ends with that day, "this week" and "from 3 to 9
+    May" begin and end it.
+    """
+    match, read = repeated
+    found = read(match, base)
+    if found is None or found.repeats is None:
+        return found
+    for day, read_day in named.begins:
+        begin = None if _is_apart(match, day) else read_day(day, base)
+        found = (begin and begin.repeats is None and read(match, max(base, begin.start))) or found
+    for day, read_day in named.days:
+        if day is match or _is_apart(match, day):
+            continue
+        end = read_day(day, base)
+        if end is None or end.repeats is not None:
+            continue
+        if _is_until(day):
+            return _ending(found, end.lasts or end.end)
+        is_long = end.lasts is not None or end.end - end.start > 2 * DAY
+        if is_long and _WITHIN.fullmatch(match.string, match.end(), day.start()):
+            later = read(match, max(base, end.start))
+            if later is not None and later.due() < (end.lasts or end.end):
+                return _ending(later, end.lasts or end.end)
+    return found
+
+
+def lasting(found: Found, match: Match, language: Language, base: datetime) -> Found:
+    """What repeats, for as long as its sentence says: "for three weeks".
+
+    It counts from the first time to come, unless it is how long each takes: "every year for two
+    weeks".
+    """
+    if found.repeats is None or end_of(found.repeats) is not None:
+        return found
+    for length, read in matches(match.string, language.lasts):
+        first, second = islice(rounds(found.repeats, found.start), 2)
+        is_past = found.due().astimezone(UTC) <= base.astimezone(UTC)
+        start = found.start + (second - first if is_past else 0 * DAY)
+        end = None if _is_apart(match, length) else read(length, start)
+        if end is not None and start + (second - first) < end.start:
+            return _ending(found, end.start + ((found.at or found.start) - found.start))
+    return found
+
+
+def is_until(clock: Clock, text: str) -> bool:
+    """Whether a time of day is the last at which something may be done: "until 5pm"."""
+    before = text[max(0, clock.start - _NEAR) : clock.start]
+    return bool(_BEGINS_UNTIL.match(text, clock.start) or _UNTIL.search(before))
+
+
+def _ending(found: Found, end: datetime) -> Found:
+    return replace(found, repeats=ending(found.repeats or "", end - SECOND))
