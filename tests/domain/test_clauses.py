@@ -84,6 +84,8 @@ def test_a_prompt_that_asks_for_several_things_is_parted(prompt: str, parts: lis
         "Where does Ida live and what is her number?",
         "Where and when can I get fresh mackerel?",
         "Which bag is red and is heavy?",
+        "Where did we put the deeds, and how long ago?",
+        "Wo war das Fest, und seit wann genau?",
         "I know what you did and why",
         "Good morning! Thank you.",
         "Call Mrs. Novak at 5 p.m. sharp today",

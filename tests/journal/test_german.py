@@ -228,10 +228,12 @@ PHRASES: list[tuple[str, str | None]] = [
     ("eine Woche nach Omas Geburtstag am 3. April", None),
     ("10 Minuten vor Feierabend am Freitag um 16 Uhr aufräumen", None),
     ("nicht am Freitag um 15 Uhr, sondern am Samstag um 10 Uhr", "2026-03-07T10:00"),
-    # "6 Uhr" is on the clock of 24 hours, "um 6" and "fünf Uhr" are not (C-526).
+    # "6 Uhr" is on the clock of 24 hours, "um 6" and "5 Uhr" are not (C-526).
     ("um 6 Uhr aufstehen", "2026-03-05T06:00"),
     ("um sechs Uhr aufstehen", "2026-03-05T06:00"),
-    ("morgen um 4 Uhr Taxi", "2026-03-05T04:00"),
+    ("morgen früh um 4 Uhr Taxi", "2026-03-05T04:00"),
+    ("Kaffee morgen um 3 Uhr", "2026-03-05T15:00"),
+    ("morgen von 2 bis 4 Uhr Kurs", "2026-03-05T14:00"),
     ("um 6 aufstehen", "2026-03-04T18:00"),
     ("Freitag um fünf Uhr Arzt", "2026-03-06T17:00"),
     ("heute Abend um 6 Uhr kochen", "2026-03-04T18:00"),

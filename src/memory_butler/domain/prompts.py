@@ -44,6 +44,15 @@ _FOR_ONESELF: Final = re.compile(
 _OTHERS: Final = frozenset("he she they him them her hers his their theirs".split())
 _BEGINNING: Final = 4  # words
 _POINTING_BACK: Final = _OTHERS | frozenset("it its that those these".split())
+# Words of a question that names nothing: "how long ago?", "seit wann genau?".
+_OF_HOW_MUCH: Final = frozenset(
+    """
+    long often much many far soon late early old ago time times since until till for at exactly
+    lange oft viel viele spät seit bis vor um genau zeit uhr
+    temps longtemps fois depuis jusqu à de heure
+    tiempo veces desde hasta hace hora tempo volte da fino fa ora vezes até há hora
+    """.split()
+)
 _PEOPLE: Final = frozenset(
     """
     family kids kid children son daughter wife husband mum mom mother dad father parents sister
@@ -198,7 +207,10 @@ def is_personal(question: str) -> bool:
 
 
 def points_back(question: str) -> bool:
-    """Whether it begins with what another sentence names: "when does she …", "is it far?"."""
+    """Whether another sentence names what it is about: "when does she …", "how long ago?"."""
+    words = _words(question)
+    if not _ASKING.isdisjoint(words) and (_ASKING | _OF_HOW_MUCH).issuperset(words):
+        return True
     return not _POINTING_BACK.isdisjoint(_words(question)[:_BEGINNING]) and not names_in(question)
 
 

@@ -122,7 +122,7 @@ _HOUR = rf"(?P<hour>\d{{1,2}}|eins?|{'|'.join(_TWO_TO_TWELVE)})"
 LATE: Final = re.compile(
     r"(?:(?<!sonn)(?<!heilig)(?<!feier)abend|nachmittag|\bnacht)s?\b", re.IGNORECASE
 )
-_NOON: Final = re.compile(r"\bmittag(?:s|essen)?\b", re.IGNORECASE)
+_FROM_UHR: Final = 6  # the hours with "Uhr" that are on the clock of 24 hours
 # What a number after "um" may count instead: by how much.
 _MEASURE = (
     r"(?:[€%°/-]|(?:euro|cent|prozent|punkte?|grad|stellen?|stufen?|plätze|jahre?n?|monate?n?|wochen?|tage?n?"
@@ -168,10 +168,9 @@ def _clock(match: Match) -> list[Clock]:
         hour, minute = minutes_from(hour, minutes - (30 if given["half"] else 0))
     if (hour, minute) > (24, 0) or minute > 59:
         return []
-    # "5 Uhr" is on the clock of 24 hours, unless somebody speaks of noon or an evening; "fünf Uhr"
-    # is seldom in the early morning (C-526).
-    is_told = LATE.search(match.string) or (hour in (1, 2) and _NOON.search(match.string))
-    is_morning = given.get("uhr") and not is_told and (given["hour"].isdigit() or hour >= 6)
+    # "6 Uhr" is on the clock of 24 hours, unless somebody speaks of an evening; "5 Uhr" is seldom
+    # in the early morning (C-526).
+    is_morning = given.get("uhr") and hour >= _FROM_UHR and not LATE.search(match.string)
     is_in_full = hour > 12 or hour == 0 or given["hour"].startswith("0")
     exact = is_in_full or given.get("minute") or is_morning
     return [Clock(match.start(), match.end(), hour, minute, "exact" if exact else None, None, True)]
