@@ -341,7 +341,6 @@ def error_of(code: str, said: str) -> MemoryButlerError:
 
 
 _OF_THE_GUARD: Final[Mapping[str, type[MemoryButlerError]]] = {
-    "unauthenticated": PermissionDenied,
     "foreign_host": PermissionDenied,
     "foreign_origin": PermissionDenied,
     "ambiguous_body": InvalidInput,
