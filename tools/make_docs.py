@@ -431,8 +431,12 @@ for a picture or a stream with `?memory-butler-tenant=<name>`.
 **Lists** take `limit` (50 by default, 200 at most) and `offset`, and tell the `total`; the order is
 stable. What more than 5,000 have (words of `q`, a `tag`) is counted no further than 500, or than
 was read: then `total_is_exact` is false, there are at least `total`, and who reads on until `total`
-comes to the end. A list shows at most 2,000 characters of a content and its whole
+comes to the end. Where others write meanwhile, pass one `known_at` with every part, or `until` to
+events. A list shows at most 2,000 characters of a content and its whole
 `content_length`. Looking counts no reference and changes nothing.
+
+**Times** are ISO 8601. One without a time zone is read in UTC; a date is its midnight, or all of
+that day as `valid_until`.
 
 **Input** of `GET` and `DELETE` comes in the query, that of the others in a JSON body. What is not
 read is refused with 422, and nothing is done: an unknown name, and a query beside a body
@@ -471,7 +475,8 @@ curl -s $rules/$id -X PUT -H "If-Match: $etag" --json '{"content": "Write long l
 break a client sends the `Last-Event-ID` that it saw, and is told all that it missed; an event may
 come twice then. A new stream begins with an id that has no data: what to come back with where
 nothing has happened yet. So does one whose `Last-Event-ID` is unknown, as after a restore: what was
-missed cannot be told. A stream ends after five minutes, and browsers come back by themselves.
+missed cannot be told. A stream ends after five minutes, and browsers come back by themselves. A
+comment comes every 15 seconds: wait longer than that before you give a connection up.
 
 <!-- The tests run these lines. -->
 ```sh

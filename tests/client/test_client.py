@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 import client_code
 from conftest import Connection
+from example_programs import example
 from memory_butler.client import UNSET, MemoryClient, SyncMemoryClient, shapes
 from memory_butler.client.generated.endpoints import ENDPOINTS
 from memory_butler.client.shape import read
@@ -420,7 +421,7 @@ async def test_an_edit_that_comes_too_late_brings_what_it_says_now(
             with pytest.raises(StaleRevision, match="somebody else") as late:
                 await client.rule_edit(stored.id, content="Write", expected_revision=seen)
             # As multiprocessing brings it from another process.
-            known = pickle.loads(pickle.dumps(late.value))
+            known = pickle.loads(pickle.dumps(late.value))  # noqa: S301 -- our own
             assert str(known) == str(late.value)
             assert known.current["content"] == "Write brief letters"
             again = known.current_revision
@@ -466,3 +467,10 @@ async def test_a_server_that_is_away(memory: Memory, principal: Principal) -> No
     async with MemoryClient.connect("http://127.0.0.1:9/mcp") as client:
         with pytest.raises(Unavailable, match=r"127\.0\.0\.1:9 does not answer"):
             await client.recall("anything")
+
+
+@pytest.mark.anyio
+async def test_the_example_of_tests_with_memory(memory: Memory) -> None:
+    tests = example("testing_with_memory")
+    await tests.test_a_guest_gets_what_they_like(tests.empty(memory))
+    await tests.test_a_guest_whom_nobody_knows_gets_water(tests.empty(memory))
