@@ -6,7 +6,7 @@ import os
 import pickle
 import re
 import ssl
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from pathlib import Path
 from typing import Any, get_type_hints
 from uuid import UUID, uuid4
@@ -192,6 +192,32 @@ async def test_what_cannot_be_sent_is_refused_by_its_name(served: Served) -> Non
         with pytest.raises(InvalidInput, match=r"^content: a bytes cannot be sent; give text, a"):
             await client.run("memory_store_fact", {"content": b"Lisbon"})
         assert (await client.store_fact("user", "emoji", "cut \ud83d")).id
+
+
+@pytest.mark.anyio
+async def test_what_stands_in_an_address_reaches_the_server_as_it_is(served: Served) -> None:
+    async with MemoryClient.connect(served.url) as client:
+        for asked, name in (("fact_look", "fact_id"), ("journal_events", "companion")):
+            for nothing in ("", None):
+                with pytest.raises(InvalidInput, match=rf"^{name}: is empty; give a value$"):
+                    await client.run(asked, {name: nothing})
+        for name in (".", "..", "a/../b", "%2e", "cut \ud83d"):
+            await client.store_episode("Talked", name)
+            assert (await client.butler_look(name)).butler.name == name.replace("\ud83d", "\ufffd")
+            assert (await client.episodes_list(butler=name)).total == 1
+        assert (await client.facts_list(q="cut \ud83d")).total == 0
+
+
+@pytest.mark.anyio
+async def test_a_moment_before_there_were_time_zones(served: Served) -> None:
+    local_mean_time = timezone(timedelta(hours=-5, seconds=238))
+    async with MemoryClient.connect(served.url) as client:
+        said = datetime(1883, 1, 1, tzinfo=local_mean_time)
+        stored = await client.store_fact("bridge", "opened", "Opened then", valid_from=said)
+        assert (await client.fact_look(stored.id)).fact.valid_from == said
+        first = datetime.min.replace(tzinfo=timezone(timedelta(hours=14, seconds=1)))
+        with pytest.raises(InvalidInput, match="valid_from"):
+            await client.store_fact("bridge", "opened", "Opened then", valid_from=first)
 
 
 @pytest.mark.anyio
