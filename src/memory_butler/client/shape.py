@@ -100,7 +100,7 @@ def as_json(value: Any) -> Any:
 
 
 def _in_utc(moment: datetime) -> str:
-    """A moment whose zone has seconds, as before there were time zones: ISO 8601 has only minutes."""
+    """A moment of a zone with seconds, as before there were time zones; ISO 8601 has minutes."""
     try:
         return moment.astimezone(UTC).isoformat()
     except OverflowError:  # which the server refuses, with the reason
