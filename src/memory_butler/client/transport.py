@@ -266,7 +266,7 @@ def _segment(value: str) -> str:
 
 
 def _sent(value: Any) -> Any:
-    """What an address can hold of a text: an unpaired surrogate is U+FFFD there, as in what is stored."""
+    """A text as an address can hold it: an unpaired surrogate is U+FFFD, as in what is stored."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return value
