@@ -87,6 +87,18 @@ async def test_facts_are_listed_by_any_criterion(served: Served) -> None:
         assert await _said(served, "/api/memory/facts", **query) == contents, query
 
 
+async def test_a_list_is_asked_for_by_the_names_that_were_stored(served: Served) -> None:
+    home, tag = " at  home\u200b", " a\ttag "
+    async with served.rest() as rest:
+        fact = {"subject": "user", "predicate": "tea", "content": "Likes mint tea"}
+        given = fact | {"scope": home, "source_butler": home, "tags": [tag]}
+        for path, body in (("facts", given), ("episodes", {"content": "Tea", "butler": home})):
+            assert (await rest.post(f"/api/memory/{path}", json=body)).is_success
+    for query in ({"scope": home}, {"source_butler": home}, {"butler": home}, {"tag": tag}):
+        assert await _said(served, "/api/memory/facts", **query) == ["Likes mint tea"], query
+    assert await _said(served, "/api/memory/episodes", butler=home) == ["Tea"]
+
+
 @pytest.mark.requirement("API-02")
 async def test_the_archive_shows_what_replaced_a_fact(
     served: Served, principal: Principal, facts: dict[str, UUID]
