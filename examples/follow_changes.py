@@ -25,8 +25,10 @@ async def changes(
         known = {} if after is None else {"last-event-id": after}
         try:
             async with http.stream("GET", "/api/memory/events/stream", headers=known) as answer:
-                if answer.status_code in (401, 403):
+                if answer.is_client_error:  # such as a token that was revoked
                     answer.raise_for_status()
+                if answer.is_server_error:
+                    raise httpx2.TransportError(f"it answered {answer.status_code}")
                 async for line in answer.aiter_lines():
                     field, _, value = line.partition(": ")
                     if field == "id":
