@@ -64,6 +64,10 @@ ALL = ["Eats no nuts", "Goes to Lisbon", "Is called Ada", "Likes oolong tea"]
 FILTERS: tuple[tuple[dict[str, Any], list[str]], ...] = (
     ({}, ALL),
     ({"subject": "user"}, ["Is called Ada", "Likes oolong tea"]),
+    ({"subject": "User", "predicate": " TEA "}, ["Likes oolong tea"]),
+    ({"predicate": "place", "known_at": "2026-03-01T12:00:00Z"}, []),
+    ({"predicate": "place", "known_at": "2026-03-04T12:00:00Z"}, ["Goes to Lisbon"]),
+    ({"predicate": "place", "q": "lisb"}, ["Goes to Lisbon"]),
     ({"scope": "travel"}, ["Goes to Lisbon"]),
     ({"butler": "kitchen"}, ["Eats no nuts", "Is called Ada", "Likes oolong tea"]),
     ({"source_butler": "kitchen"}, ["Eats no nuts"]),
