@@ -31,7 +31,10 @@ from memory_butler.host.heartbeat_module import HeartbeatConfig
 from memory_butler.operations.operation import Operation
 from memory_butler.operations.registry import OPERATIONS
 from memory_butler.surfaces.cli.reference import render_cli_reference
+from memory_butler.surfaces.errors import BY_CODE
+from memory_butler.surfaces.guard import REFUSALS
 from memory_butler.surfaces.http import served
+from memory_butler.surfaces.rest.problems import MEANINGS
 from memory_butler.surfaces.rest.routes import tag_of
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
@@ -443,8 +446,8 @@ read is refused with 422, and nothing is done: an unknown name, and a query besi
 (`POST /api/memory/erase?preview=true`).
 
 **Errors** are problems (RFC 9457, `application/problem+json`): `code` is stable, `detail` says what
-to do. 503 is for what is away (the database, a model) and for what is not set up, such as a model
-that nobody has named; 500 is a bug.
+to do ([all codes](#errors)). 503 is for what is away (the database, a model) and for what is not set
+up, such as a model that nobody has named; 500 is a bug.
 
 **Limits.** A content has up to 65,536 bytes (`max_content_bytes`), a subject 1,000 bytes, a name
 such as a scope 500 bytes; a list passes over 1,000,000 at most. What is beyond a limit is refused
@@ -497,6 +500,21 @@ In the tables, "Scope" is what a token must allow.
 """
 
 
+def _errors() -> str:
+    """Each status with its codes: those of the operations, and those of the guard before them."""
+    codes = [(one.http_status, code) for code, one in BY_CODE.items()]
+    codes += [(status, code) for status, (_, code) in REFUSALS.items()]
+    rows = [
+        (
+            str(status),
+            ", ".join(f"`{code}`" for at, code in dict.fromkeys(codes) if at == status),
+            said,
+        )
+        for status, said in MEANINGS.items()
+    ]
+    return _table(("Status", "Code", "What it means"), rows)
+
+
 def rest_page() -> str:
     rows: dict[str, list[tuple[str, ...]]] = {}
     for operation in OPERATIONS:
@@ -506,7 +524,7 @@ def rest_page() -> str:
             needs = f"`{operation.needs}`" + (" or `exchange`" if operation.for_peers else "")
             row = (f"`{route.method}`", f"`{path}`", shown, needs)
             rows.setdefault(tag_of(route), []).append(row)
-    parts = [_REST_INTRO]
+    parts = [_REST_INTRO, "## Errors\n", _errors()]
     for noun in sorted(rows):
         parts.append(f"## {noun.replace('-', ' ').capitalize()}\n")
         parts.append(_table(("Method", "Path", "What it does", "Scope"), rows[noun]))
