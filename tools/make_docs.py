@@ -446,8 +446,8 @@ read is refused with 422, and nothing is done: an unknown name, and a query besi
 (`POST /api/memory/erase?preview=true`).
 
 **Errors** are problems (RFC 9457, `application/problem+json`): `code` is stable, `detail` says what
-to do ([all codes](#errors)). 503 is for what is away (the database, a model) and for what is not set
-up, such as a model that nobody has named; 500 is a bug.
+to do ([all codes](#errors)). 503 is for what is away (the database, a model) and for what is not
+set up, such as a model that nobody has named; 500 is a bug.
 
 **Limits.** A content has up to 65,536 bytes (`max_content_bytes`), a subject 1,000 bytes, a name
 such as a scope 500 bytes; a list passes over 1,000,000 at most. What is beyond a limit is refused
@@ -502,16 +502,11 @@ In the tables, "Scope" is what a token must allow.
 
 def _errors() -> str:
     """Each status with its codes: those of the operations, and those of the guard before them."""
-    codes = [(one.http_status, code) for code, one in BY_CODE.items()]
-    codes += [(status, code) for status, (_, code) in REFUSALS.items()]
-    rows = [
-        (
-            str(status),
-            ", ".join(f"`{code}`" for at, code in dict.fromkeys(codes) if at == status),
-            said,
-        )
-        for status, said in MEANINGS.items()
-    ]
+    codes: dict[int, dict[str, None]] = {}
+    given = [(one.http_status, code) for code, one in BY_CODE.items()]
+    for status, code in given + [(status, code) for status, (_, code) in REFUSALS.items()]:
+        codes.setdefault(status, {})[f"`{code}`"] = None
+    rows = [(str(status), ", ".join(codes[status]), said) for status, said in MEANINGS.items()]
     return _table(("Status", "Code", "What it means"), rows)
 
 
