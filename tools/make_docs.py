@@ -31,7 +31,10 @@ from memory_butler.host.heartbeat_module import HeartbeatConfig
 from memory_butler.operations.operation import Operation
 from memory_butler.operations.registry import OPERATIONS
 from memory_butler.surfaces.cli.reference import render_cli_reference
+from memory_butler.surfaces.errors import BY_CODE
+from memory_butler.surfaces.guard import REFUSALS
 from memory_butler.surfaces.http import served
+from memory_butler.surfaces.rest.problems import MEANINGS
 from memory_butler.surfaces.rest.routes import tag_of
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
@@ -431,16 +434,20 @@ for a picture or a stream with `?memory-butler-tenant=<name>`.
 **Lists** take `limit` (50 by default, 200 at most) and `offset`, and tell the `total`; the order is
 stable. What more than 5,000 have (words of `q`, a `tag`) is counted no further than 500, or than
 was read: then `total_is_exact` is false, there are at least `total`, and who reads on until `total`
-comes to the end. A list shows at most 2,000 characters of a content and its whole
+comes to the end. Where others write meanwhile, pass one `known_at` with every part, or `until` to
+events. A list shows at most 2,000 characters of a content and its whole
 `content_length`. Looking counts no reference and changes nothing.
+
+**Times** are ISO 8601. One without a time zone is read in UTC; a date is its midnight, or all of
+that day as `valid_until`.
 
 **Input** of `GET` and `DELETE` comes in the query, that of the others in a JSON body. What is not
 read is refused with 422, and nothing is done: an unknown name, and a query beside a body
 (`POST /api/memory/erase?preview=true`).
 
 **Errors** are problems (RFC 9457, `application/problem+json`): `code` is stable, `detail` says what
-to do. 503 is for what is away (the database, a model) and for what is not set up, such as a model
-that nobody has named; 500 is a bug.
+to do ([all codes](#errors)). 503 is for what is away (the database, a model) and for what is not
+set up, such as a model that nobody has named; 500 is a bug.
 
 **Limits.** A content has up to 65,536 bytes (`max_content_bytes`), a subject 1,000 bytes, a name
 such as a scope 500 bytes; a list passes over 1,000,000 at most. What is beyond a limit is refused
@@ -471,7 +478,8 @@ curl -s $rules/$id -X PUT -H "If-Match: $etag" --json '{"content": "Write long l
 break a client sends the `Last-Event-ID` that it saw, and is told all that it missed; an event may
 come twice then. A new stream begins with an id that has no data: what to come back with where
 nothing has happened yet. So does one whose `Last-Event-ID` is unknown, as after a restore: what was
-missed cannot be told. A stream ends after five minutes, and browsers come back by themselves.
+missed cannot be told. A stream ends after five minutes, and browsers come back by themselves. A
+comment comes every 15 seconds: wait longer than that before you give a connection up.
 
 <!-- The tests run these lines. -->
 ```sh
@@ -492,6 +500,16 @@ In the tables, "Scope" is what a token must allow.
 """
 
 
+def _errors() -> str:
+    """Each status with its codes: those of the operations, and those of the guard before them."""
+    codes: dict[int, dict[str, None]] = {}
+    given = [(one.http_status, code) for code, one in BY_CODE.items()]
+    for status, code in given + [(status, code) for status, (_, code) in REFUSALS.items()]:
+        codes.setdefault(status, {})[f"`{code}`"] = None
+    rows = [(str(status), ", ".join(codes[status]), said) for status, said in MEANINGS.items()]
+    return _table(("Status", "Code", "What it means"), rows)
+
+
 def rest_page() -> str:
     rows: dict[str, list[tuple[str, ...]]] = {}
     for operation in OPERATIONS:
@@ -501,7 +519,7 @@ def rest_page() -> str:
             needs = f"`{operation.needs}`" + (" or `exchange`" if operation.for_peers else "")
             row = (f"`{route.method}`", f"`{path}`", shown, needs)
             rows.setdefault(tag_of(route), []).append(row)
-    parts = [_REST_INTRO]
+    parts = [_REST_INTRO, "## Errors\n", _errors()]
     for noun in sorted(rows):
         parts.append(f"## {noun.replace('-', ' ').capitalize()}\n")
         parts.append(_table(("Method", "Path", "What it does", "Scope"), rows[noun]))

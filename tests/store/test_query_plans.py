@@ -227,7 +227,7 @@ async def _plan_of_list(
     await connection.execute("SET butler.tenant_id = 'default'")
     await connection.execute(f"SET SESSION AUTHORIZATION {database.roles.runtime}")
     who = (None, None, subject, None)
-    criteria = ("default", *who, *[None] * 3, ("active",), False, None, NOW, *[None] * 5)
+    criteria = ("default", *who, *[None] * 3, ("active",), False, None, NOW, *[None] * 6)
     plan = await connection.fetch("EXPLAIN " + query, *criteria, *rest)
     return "\n".join(row[0] for row in plan)
 

@@ -6,7 +6,7 @@ and of what kind, is looked up when the first answer of that shape arrives.
 
 import math
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from types import NoneType, UnionType
 from typing import (
     Any,
@@ -80,6 +80,8 @@ def as_json(value: Any) -> Any:
     match value:
         case datetime() if value.tzinfo is None:
             raise InvalidInput(f"needs a time zone, for example {value.isoformat()}Z")
+        case datetime() if value.strftime("%z")[5:]:
+            return _in_utc(value)
         case date():
             return value.isoformat()
         case UUID():
@@ -95,6 +97,14 @@ def as_json(value: Any) -> Any:
         case None | str() | int() | float():
             return value
     raise InvalidInput(f"a {type(value).__name__} cannot be sent; give text, a number or a date")
+
+
+def _in_utc(moment: datetime) -> str:
+    """A moment of a zone with seconds, as before there were time zones; ISO 8601 has minutes."""
+    try:
+        return moment.astimezone(UTC).isoformat()
+    except OverflowError:  # which the server refuses, with the reason
+        return moment.replace(tzinfo=UTC).isoformat()
 
 
 def _kinds(shape: type[Shape]) -> dict[str, Any]:

@@ -251,13 +251,25 @@ def _request(endpoint: Endpoint[Any], given: dict[str, Any]) -> _Request:
     values = {name: value for name, value in asked.items() if name not in route.fixed}
     revision = values.pop(_REVISION, None)
     headers = _trace() if revision is None else {**_trace(), "if-match": f'"{revision}"'}
-    path = _IN_PATH.sub(lambda found: quote(str(values.pop(found[1])), safe=""), route.path)
+    path = _IN_PATH.sub(lambda found: _segment(str(values.pop(found[1]))), route.path)
     if route.method in ("POST", "PUT", "PATCH"):
         headers["content-type"] = "application/json"
         return _Request(route.method, path, None, json.dumps(values), headers)
     # A query knows no null: what is null is left out.
-    query = {name: value for name, value in values.items() if value is not None}
+    query = {name: _sent(value) for name, value in values.items() if value is not None}
     return _Request(route.method, path, query, None, headers)
+
+
+def _segment(value: str) -> str:
+    """A value as one part of a path; one of dots alone would lead elsewhere."""
+    return quote(_sent(value), safe="").replace(".", "%2E")
+
+
+def _sent(value: Any) -> Any:
+    """A text as an address can hold it: an unpaired surrogate is U+FFFD, as in what is stored."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return value
 
 
 def _trace() -> dict[str, str]:
@@ -272,11 +284,15 @@ def _trace() -> dict[str, str]:
 
 def _fitting(endpoint: Endpoint[Any], given: Mapping[str, Any]) -> Route:
     """The route for what was given: `/facts/{id}/restore` for a fact."""
+    lacking = None
     for route in endpoint.routes:
-        fits = all(given.get(name) == value for name, value in route.fixed.items())
-        there = {**route.defaults, **given}
-        if fits and all(there.get(name) is not None for name in _IN_PATH.findall(route.path)):
-            return route
+        if all(given.get(name) == value for name, value in route.fixed.items()):
+            there = {**route.defaults, **given}
+            empty = (n for n in _IN_PATH.findall(route.path) if there.get(n) in (None, ""))
+            if (lacking := next(empty, None)) is None:
+                return route
+    if lacking is not None:
+        raise InvalidInput(f"{lacking}: is empty; give a value")
     fixed = sorted({str(value) for route in endpoint.routes for value in route.fixed.values()})
     raise InvalidInput(f"{endpoint.name} is offered for {', '.join(fixed)} only")
 
@@ -341,7 +357,6 @@ def error_of(code: str, said: str) -> MemoryButlerError:
 
 
 _OF_THE_GUARD: Final[Mapping[str, type[MemoryButlerError]]] = {
-    "unauthenticated": PermissionDenied,
     "foreign_host": PermissionDenied,
     "foreign_origin": PermissionDenied,
     "ambiguous_body": InvalidInput,

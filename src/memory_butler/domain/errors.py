@@ -55,11 +55,22 @@ class StaleRevision(Conflict):
         self.current = current
         self.current_revision = current_revision
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An exception is rebuilt from its message alone; without the rest, a pool of processes that
+        # is to hand it over waits for ever.
+        return type(self), (str(self), self.kind, self.current, self.current_revision)
+
 
 class PermissionDenied(MemoryButlerError):
     """The caller is known, but not allowed to do this."""
 
     code = "permission_denied"
+
+
+class Unauthenticated(PermissionDenied):
+    """The server knows no such token (revoked, expired), or wants one; another token may work."""
+
+    code = "unauthenticated"
 
 
 class Unavailable(MemoryButlerError):

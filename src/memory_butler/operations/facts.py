@@ -62,6 +62,9 @@ class ListFactsInput(Period):
         None, description="Words of subject, predicate or content; the last may be unfinished."
     )
     subject: str | None = Field(None, description="This subject, in whatever case it is written.")
+    predicate: str | None = Field(
+        None, description="This predicate, in whatever case it is written."
+    )
     scope: str | None = Field(None, description='Exactly this scope, such as "global".')
     butler: str | None = Field(None, description="What this butler sees: global, and its own.")
     source_butler: str | None = Field(None, description="Learned by this butler.")
@@ -101,6 +104,7 @@ async def _list(memory: Memory, principal: Principal, given: ListFactsInput) -> 
         scope=given.scope,
         butler=given.butler,
         subject=given.subject,
+        predicate=given.predicate,
         entity_id=given.entity_id,
         text=given.q,
         permanences=None if given.permanence is None else tuple(given.permanence),

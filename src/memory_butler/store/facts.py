@@ -73,6 +73,7 @@ class FactFilter:
     since: datetime | None = None
     until: datetime | None = None
     min_trust: Trust | None = None
+    predicate: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +330,7 @@ async def page(tx: Transaction, wanted: FactFilter, now: datetime, part: Part) -
             wanted.until,
             ids,
             wanted.min_trust,
+            wanted.predicate,
         )
 
     if few is not None:

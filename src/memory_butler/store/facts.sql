@@ -240,9 +240,10 @@ tenant_id = $1
   AND ($15::timestamptz IS NULL OR created_at < $15)
   AND ($16::uuid[] IS NULL OR id = ANY($16))
   AND ($17::smallint IS NULL OR trust >= $17)
+  AND ($18::text IS NULL OR predicate_key = key_of($18))
 
 -- name: count
-SELECT count(*)::integer FROM (SELECT FROM facts WHERE {wanted} LIMIT $18) counted
+SELECT count(*)::integer FROM (SELECT FROM facts WHERE {wanted} LIMIT $19) counted
 
 -- fragment: rates
 -- Each decay rate that there is, by a step in the index each; up to 65, of more there is no use.
@@ -255,7 +256,7 @@ rates (rate, place) AS (
 )
 
 -- name: surest
--- The first $18 of each decay rate: those of all are among them. What was confirmed in the future has
+-- The first $19 of each decay rate: those of all are among them. What was confirmed in the future has
 -- not decayed (C-31).
 WITH RECURSIVE {rates}
 SELECT CASE WHEN (SELECT count(rate) FROM rates) < 65 THEN ARRAY(
@@ -263,34 +264,34 @@ SELECT CASE WHEN (SELECT count(rate) FROM rates) < 65 THEN ARRAY(
         SELECT id FROM facts
         WHERE {wanted} AND decay_rate = rate
           AND (last_confirmed_at <= $12 OR last_confirmed_at IS NULL)
-        ORDER BY lasting(confidence, decay_rate, last_confirmed_at) DESC, id LIMIT $18
+        ORDER BY lasting(confidence, decay_rate, last_confirmed_at) DESC, id LIMIT $19
     ) found
     UNION ALL
     (SELECT id FROM facts WHERE {wanted} AND last_confirmed_at > $12
-     ORDER BY confidence DESC, id LIMIT $18)
+     ORDER BY confidence DESC, id LIMIT $19)
 ) END
 
 -- name: referenced
 -- Those with as many references as the fourth on every two hundredth page: some eight hundred, where
--- few have as many; the first $18 of them.
-SELECT ARRAY(SELECT facts_referenced($1, sampled.least, $9, $18))
+-- few have as many; the first $19 of them.
+SELECT ARRAY(SELECT facts_referenced($1, sampled.least, $9, $19))
 FROM (SELECT reference_count AS least FROM facts TABLESAMPLE SYSTEM (0.5) WHERE {wanted}
       ORDER BY reference_count DESC OFFSET 3 LIMIT 1) sampled
 
 -- fragment: ordering
--- The planner drops the orderings that the given $18 and $19 (descending) make constant.
-CASE WHEN $18::text = 'created' AND $19::boolean THEN created_at END DESC,
-CASE WHEN $18 = 'created' AND NOT $19 THEN created_at END,
-CASE WHEN $18 = 'confirmed' AND $19 THEN last_confirmed_at END DESC NULLS LAST,
-CASE WHEN $18 = 'confirmed' AND NOT $19 THEN last_confirmed_at END NULLS FIRST,
-CASE WHEN $18 = 'subject' AND $19 THEN subject END DESC,
-CASE WHEN $18 = 'subject' AND NOT $19 THEN subject END,
-CASE WHEN $18 = 'importance' AND $19 THEN importance END DESC,
-CASE WHEN $18 = 'importance' AND NOT $19 THEN importance END,
-CASE WHEN $18 = 'references'
-     THEN CASE WHEN $19 THEN -reference_count ELSE reference_count END END,
-CASE WHEN $18 = 'confidence'
-     THEN CASE WHEN $19 THEN -1 ELSE 1 END
+-- The planner drops the orderings that the given $19 and $20 (descending) make constant.
+CASE WHEN $19::text = 'created' AND $20::boolean THEN created_at END DESC,
+CASE WHEN $19 = 'created' AND NOT $20 THEN created_at END,
+CASE WHEN $19 = 'confirmed' AND $20 THEN last_confirmed_at END DESC NULLS LAST,
+CASE WHEN $19 = 'confirmed' AND NOT $20 THEN last_confirmed_at END NULLS FIRST,
+CASE WHEN $19 = 'subject' AND $20 THEN subject END DESC,
+CASE WHEN $19 = 'subject' AND NOT $20 THEN subject END,
+CASE WHEN $19 = 'importance' AND $20 THEN importance END DESC,
+CASE WHEN $19 = 'importance' AND NOT $20 THEN importance END,
+CASE WHEN $19 = 'references'
+     THEN CASE WHEN $20 THEN -reference_count ELSE reference_count END END,
+CASE WHEN $19 = 'confidence'
+     THEN CASE WHEN $20 THEN -1 ELSE 1 END
           * effective_confidence(confidence, decay_rate, last_confirmed_at, $12) END,
 id
 
@@ -303,7 +304,7 @@ left(content, 2000) AS content, length(content) AS content_length, {all_but_cont
 -- name: page
 -- Which rows is found in a narrow index where it can be; only then are the wide rows read.
 WITH ordered AS (
-    SELECT id FROM facts WHERE {wanted} ORDER BY {ordering} LIMIT $20 OFFSET $21
+    SELECT id FROM facts WHERE {wanted} ORDER BY {ordering} LIMIT $21 OFFSET $22
 ), placed AS (
     SELECT id AS placed_id, row_number() OVER () AS place FROM ordered
 )
@@ -315,7 +316,7 @@ ORDER BY place
 -- The same where few are wanted, whose rows are read but once: each says how many there are.
 WITH ordered AS (
     SELECT id, count(*) OVER () AS total FROM facts
-    WHERE {wanted} ORDER BY {ordering} LIMIT $20 OFFSET $21
+    WHERE {wanted} ORDER BY {ordering} LIMIT $21 OFFSET $22
 ), placed AS (
     SELECT id AS placed_id, total, row_number() OVER () AS place FROM ordered
 )

@@ -19,6 +19,7 @@ BY_CODE: dict[str, Mapping] = {
     "invalid_input": Mapping(422, 3, "Invalid input"),
     "not_found": Mapping(404, 4, "Not found"),
     "conflict": Mapping(409, 5, "Conflict"),
+    "unauthenticated": Mapping(401, 6, "Unauthorized"),
     "permission_denied": Mapping(403, 6, "Permission denied"),
     "unavailable": Mapping(503, 7, "Unavailable"),
     # Not a bug: the server lives, but cannot do this until somebody sets what the message names.

@@ -43,7 +43,7 @@ PUBLIC_PATHS: Final = frozenset({"/healthz", "/readyz", SESSION_PATH})
 RETRY_AFTER_SECONDS: Final = 2
 
 # Title and code of the problems (RFC 9457) that are answered before any route.
-_REFUSALS: Final = {
+REFUSALS: Final = {
     400: ("Bad Request", "ambiguous_body"),
     401: ("Unauthorized", "unauthenticated"),
     403: ("Forbidden", "foreign_origin"),
@@ -275,7 +275,7 @@ async def refuse(scope: Scope, send: Send, status: int, detail: str) -> None:
         headers.append((b"www-authenticate", b'Bearer realm="memory-butler"'))
     if status in (429, 503):
         headers.append((b"retry-after", b"%d" % RETRY_AFTER_SECONDS))
-    title, code = _REFUSALS[status]
+    title, code = REFUSALS[status]
     body = {
         "type": "about:blank",
         "title": title,

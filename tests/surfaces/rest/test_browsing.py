@@ -64,6 +64,10 @@ ALL = ["Eats no nuts", "Goes to Lisbon", "Is called Ada", "Likes oolong tea"]
 FILTERS: tuple[tuple[dict[str, Any], list[str]], ...] = (
     ({}, ALL),
     ({"subject": "user"}, ["Is called Ada", "Likes oolong tea"]),
+    ({"subject": "User", "predicate": " TEA "}, ["Likes oolong tea"]),
+    ({"predicate": "place", "known_at": "2026-03-01T12:00:00Z"}, []),
+    ({"predicate": "place", "known_at": "2026-03-04T12:00:00Z"}, ["Goes to Lisbon"]),
+    ({"predicate": "place", "q": "lisb"}, ["Goes to Lisbon"]),
     ({"scope": "travel"}, ["Goes to Lisbon"]),
     ({"butler": "kitchen"}, ["Eats no nuts", "Is called Ada", "Likes oolong tea"]),
     ({"source_butler": "kitchen"}, ["Eats no nuts"]),
@@ -85,6 +89,18 @@ FILTERS: tuple[tuple[dict[str, Any], list[str]], ...] = (
 async def test_facts_are_listed_by_any_criterion(served: Served) -> None:
     for query, contents in FILTERS:
         assert await _said(served, "/api/memory/facts", **query) == contents, query
+
+
+async def test_a_list_is_asked_for_by_the_names_that_were_stored(served: Served) -> None:
+    home, tag = " at  home\u200b", " a\ttag "
+    async with served.rest() as rest:
+        fact = {"subject": "user", "predicate": "tea", "content": "Likes mint tea"}
+        given = fact | {"scope": home, "source_butler": home, "tags": [tag]}
+        for path, body in (("facts", given), ("episodes", {"content": "Tea", "butler": home})):
+            assert (await rest.post(f"/api/memory/{path}", json=body)).is_success
+    for query in ({"scope": home}, {"source_butler": home}, {"butler": home}, {"tag": tag}):
+        assert await _said(served, "/api/memory/facts", **query) == ["Likes mint tea"], query
+    assert await _said(served, "/api/memory/episodes", butler=home) == ["Tea"]
 
 
 @pytest.mark.requirement("API-02")

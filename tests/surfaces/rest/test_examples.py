@@ -29,6 +29,8 @@ async def test_every_example_works_as_it_stands(
     await move_in(served.memory, principal, admin)
     async with served.rest() as rest:
         document = (await rest.get("/api/openapi.json")).json()
+        # Two shapes of one name are told apart by their modules, and generators leave one out.
+        assert not [name for name in document["components"]["schemas"] if "__" in name]
         operations = [
             (method.upper(), path, described)
             for path, methods in document["paths"].items()

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from conftest import Clock
+from example_programs import example
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import live
@@ -292,3 +293,33 @@ async def test_listening_needs_the_right_to_read(
     # Not read to its end, which a stream that was opened does not have.
     async with served.rest() as rest, rest.stream("GET", STREAM) as answer:
         assert answer.status_code == 403
+
+
+async def test_the_example_is_told_each_event_once(served: Served) -> None:
+    changes = example("follow_changes").changes
+    async with served.rest() as rest:
+
+        async def store(content: str) -> str:
+            return str(
+                (await rest.post("/api/memory/rules", json={"content": content})).json()["id"]
+            )
+
+        async def told(messages: AsyncIterator[dict[str, Any]]) -> tuple[str, str]:
+            event = await _next(messages)
+            return event["id"], event["payload"]["memory_id"]
+
+        await store("Before anybody listened")
+        now = changes(rest)
+        listening = asyncio.ensure_future(told(now))
+        await asyncio.sleep(0.3)  # until the stream is open
+        first, second = await store("Ask"), await store("Ask again")
+        handled, memory = await listening
+        assert memory == first
+        assert (await told(now))[1] == second
+        await now.aclose()
+        # Those of the half minute before come again, the one that was handled does not.
+        later = changes(rest, handled)
+        again = [(await told(later))[1] for _ in range(2)]
+        assert second in again
+        assert first not in again
+        await later.aclose()

@@ -15,7 +15,7 @@ Filter = TypeVar("Filter", bound=Any)
 
 
 def checked(wanted: Filter) -> Filter:
-    """A filter with its texts storable and its moments in UTC.
+    """A filter with its names as they are stored and its moments in UTC.
 
     Raises:
         InvalidInput: a criterion that nothing could meet, such as a blank name.
@@ -26,7 +26,7 @@ def checked(wanted: Filter) -> Filter:
         if field.name == "text" and value is not None:
             clean["text"] = text(value)
         elif isinstance(value, str):
-            clean[field.name] = inputs.text(field.name, value, inputs.MAX_SUBJECT_BYTES)
+            clean[field.name] = inputs.name(field.name, value, inputs.MAX_SUBJECT_BYTES)
         elif isinstance(value, datetime):
             clean[field.name] = inputs.moment(field.name, value)
         elif field.name == "min_confidence" and value is not None:

@@ -19,7 +19,7 @@ class SignIn(Input):
     token: str = Field(description="As `memory-butler token create` showed it.")
 
 
-class Session(Output):
+class SignedIn(Output):
     """Who one is here, and whether one needs to say so."""
 
     signed_in: bool = Field(description="Whether the other routes would answer.")
@@ -48,7 +48,7 @@ def add_session(
         tags=["session"],
         responses=refusals(408, 413, 429),
     )
-    async def session(request: Request) -> Session:
+    async def session(request: Request) -> SignedIn:
         return _session(request.state.principal, demanded, demo)
 
     @app.post(
@@ -57,7 +57,7 @@ def add_session(
         description="Sets an HttpOnly cookie that holds the token encrypted, for a month.",
         operation_id="session_open",
         tags=["session"],
-        response_model=Session,
+        response_model=SignedIn,
         responses=refusals(408, 413, 422, 429),
     )
     async def session_open(request: Request, given: SignIn) -> Response:
@@ -84,7 +84,7 @@ def add_session(
         summary="Sign out",
         operation_id="session_close",
         tags=["session"],
-        response_model=Session,
+        response_model=SignedIn,
         responses=refusals(408, 413, 429),
     )
     async def session_close() -> Response:
@@ -94,13 +94,13 @@ def add_session(
         return response
 
 
-def _session(principal: Principal, demanded: bool, demo: bool) -> Session:
+def _session(principal: Principal, demanded: bool, demo: bool) -> SignedIn:
     if principal is NOBODY:
         # There is nobody only where a token is demanded, of this request at least.
-        return Session(
+        return SignedIn(
             signed_in=False, token_required=True, tenant=None, actor=None, scopes=[], demo=demo
         )
-    return Session(
+    return SignedIn(
         signed_in=True,
         token_required=demanded,
         tenant=principal.tenant,
