@@ -55,6 +55,9 @@ async def test_every_kind_is_listed_once_and_the_worthiest_first(
     worths = [one.worth for one in found.items]
     assert worths == sorted(worths, reverse=True)
     assert (await inbox(memory, principal, 1)).items == found.items[:1]
+    alone = await inbox(memory, principal, 1, "waiting")
+    assert [one.kind for one in alone.items] == ["waiting"]
+    assert alone.waiting == found.waiting
 
     await settle(memory, principal, left, right, "keep_both")
     await confirm_memory(memory, principal, "fact", vital)

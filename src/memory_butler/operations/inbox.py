@@ -14,9 +14,10 @@ from memory_butler.operations.views import Input, Output, Rounded
 
 
 class InboxInput(Input):
-    """How much to list."""
+    """How much to list, and of what kind."""
 
     limit: int = Field(50, ge=1, le=WEIGHED, description="How many, the worthiest first.")
+    kind: Kind | None = Field(None, description="Only decisions of this kind.")
 
 
 class InboxItem(Output):
@@ -45,7 +46,7 @@ class InboxOutput(Output):
 
 
 async def _inbox(memory: Memory, principal: Principal, given: InboxInput) -> InboxOutput:
-    return InboxOutput.copy_of(await inbox(memory, principal, given.limit))
+    return InboxOutput.copy_of(await inbox(memory, principal, given.limit, given.kind))
 
 
 INBOX = Operation(

@@ -55,8 +55,12 @@ class Inbox:
     items: list[Item]
 
 
-async def inbox(memory: Memory, principal: Principal, limit: int) -> Inbox:
+async def inbox(
+    memory: Memory, principal: Principal, limit: int, kind: Kind | None = None
+) -> Inbox:
     """The decisions that are worth most; a pair of facts is one, and its facts no others.
+
+    With `kind`, those of this kind alone; the numbers are of all kinds (C-528).
 
     Of an appointment that is over, nobody has to say whether it holds (C-523).
     """
@@ -80,7 +84,8 @@ async def inbox(memory: Memory, principal: Principal, limit: int) -> Inbox:
     for one in items:
         counts[one.kind] = counts.get(one.kind, 0) + 1
     items.sort(key=lambda one: (-one.worth, one.id))
-    return Inbox(counts, items[:limit])
+    wanted = [one for one in items if kind in (None, one.kind)]
+    return Inbox(counts, wanted[:limit])
 
 
 async def _not_over(
