@@ -408,4 +408,5 @@ def test_inbox(butler: Typist) -> None:
     assert "contradiction" in said
     assert "is right-handed" in said
     assert "conflicts settle" in said
+    assert butler.say("inbox", "--kind", "duplicate") == "None of this kind waits.\n"
     assert butler.json("inbox")["waiting"] == {"contradiction": 1}

@@ -162,6 +162,22 @@ async def test_what_waits_outlives_a_later_word_that_is_trusted_less(
     assert (await inbox(memory, principal, 50)).waiting == {"waiting": 1}
 
 
+async def test_pairs_of_one_kind_leave_room_for_those_of_the_other(
+    memory: Memory, principal: Principal, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_butler.engine.browse.inbox.WEIGHED", 1)
+    for predicate, content in (
+        ("hand", "left-handed"),
+        ("handedness", "right-handed"),
+        ("pet", "Has a grey cat called Mimi"),
+        ("animal", "Has a grey cat called Mimi"),
+    ):
+        clock.advance(minutes=1)
+        await store_fact(memory, principal, "Berengar", predicate, content)
+    found = await inbox(memory, principal, 50)
+    assert found.waiting == {"contradiction": 1, "duplicate": 1}
+
+
 async def test_nobody_decides_about_what_is_over(
     memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:

@@ -4,7 +4,8 @@ from pydantic import Field
 
 from memory_butler.domain.inbox import Kind
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.inbox import WEIGHED, inbox
+from memory_butler.engine.browse.inbox import WEIGHED as WEIGHED
+from memory_butler.engine.browse.inbox import inbox
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.conflicts import OpenConflict
 from memory_butler.operations.consolidation import DeadLetter

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Final
 from uuid import UUID
 
@@ -24,6 +25,8 @@ WEIGHED: Final = 200
 # What is over is passed over on the way to them, in so many parts of a list.
 _PARTS: Final = 20
 CALIBRATED_DAYS: Final = 365
+# Pairs come the newest first, whatever their kind; of each a fact is no decision of its own.
+_PAIRS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ async def inbox(
     """
     faded = FactFilter(validities=("active",), fading=True)
     in_doubt = FactFilter(validities=("waiting",))
-    _, pairs = await list_conflicts(memory, principal, WEIGHED, 0)
+    _, pairs = await list_conflicts(memory, principal, _PAIRS, 0)
     now = memory.clock()
     fading = await _not_over(memory, principal, faded, now)
     waiting = await _not_over(memory, principal, in_doubt, now)
@@ -75,7 +78,8 @@ async def inbox(
     paired = {id for one in pairs for id in (one.earlier["id"], one.later["id"])}
     bins = calibration.calibration.bins
     items = [
-        *(_pair(one) for one in pairs),
+        *_newest(pairs, "contradiction"),
+        *_newest(pairs, "duplicate"),
         *_single("waiting", waiting, bins, paired),
         *_single("fading", fading, bins, paired),
         *(Item("dead_letter", worth(EVEN, row["importance"], 0), episode=row) for row in dead),
@@ -100,6 +104,10 @@ async def _not_over(
         if len(found) >= WEIGHED or len(rows) < WEIGHED:
             break
     return found[:WEIGHED]
+
+
+def _newest(pairs: Iterable[OpenConflict], kind: Kind) -> Iterable[Item]:
+    return islice((_pair(one) for one in pairs if one.kind == kind), WEIGHED)
 
 
 def _pair(one: OpenConflict) -> Item:
