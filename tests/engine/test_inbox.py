@@ -163,7 +163,11 @@ async def test_what_waits_outlives_a_later_word_that_is_trusted_less(
 
 
 async def test_pairs_of_one_kind_leave_room_for_those_of_the_other(
-    memory: Memory, principal: Principal, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("memory_butler.engine.browse.inbox.WEIGHED", 1)
     for predicate, content in (
@@ -174,8 +178,10 @@ async def test_pairs_of_one_kind_leave_room_for_those_of_the_other(
     ):
         clock.advance(minutes=1)
         await store_fact(memory, principal, "Berengar", predicate, content)
+    await _fact(memory, principal, "brake", "The brake fluid is due in May", 1)
+    await admin.execute("UPDATE facts SET metadata = metadata || $1", {"status": "fading"})
     found = await inbox(memory, principal, 50)
-    assert found.waiting == {"contradiction": 1, "duplicate": 1}
+    assert found.waiting == {"contradiction": 1, "duplicate": 1, "fading": 1}
 
 
 async def test_nobody_decides_about_what_is_over(
