@@ -414,6 +414,9 @@ def test_inbox(butler: Typist) -> None:
     assert "conflicts settle" in said
     assert butler.say("inbox", "--kind", "duplicate") == "None of this kind waits.\n"
     assert butler.json("inbox")["waiting"] == {"contradiction": 1}
+    butler.say("store-fact", "Ida", "hand", "is left-handed")
+    butler.say("store-fact", "Ida", "handedness", "is right-handed")
+    assert "1 shown of: contradiction 2. --kind and" in butler.say("inbox", "--limit", "1")
 
 
 def test_ids_stay_whole_in_a_narrow_terminal() -> None:

@@ -45,10 +45,10 @@ def _inbox(output: Any) -> None:
     console().print(made)
     if sum(output.waiting.values()) > len(output.items):
         each = ", ".join(
-            f"{number} {'or more ' if number == WEIGHED else ''}{kind.replace('_', ' ')}"
+            f"{kind.replace('_', ' ')} {number}{' or more' if number == WEIGHED else ''}"
             for kind, number in output.waiting.items()
         )
-        print(f"{len(output.items)} of {each}; --kind and --limit show others.")
+        print(f"{len(output.items)} shown of: {each}. --kind and --limit show others.")
 
 
 def _decision(one: Any) -> tuple[Text, str]:
