@@ -3,16 +3,20 @@
 import json
 from dataclasses import replace
 from functools import partial
+from io import StringIO
 from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
 import pytest
+from rich.console import Console
+from rich.text import Text
 
 from cli.installation import Answer, Installation
 from memory_butler.engine import opening
 from memory_butler.inference.language_models.port import ModelAccessDenied, ModelRateLimited
 from memory_butler.inference.language_models.scripted import ScriptedModel
+from memory_butler.surfaces.cli.answers import table
 
 
 class Typist:
@@ -408,4 +412,23 @@ def test_inbox(butler: Typist) -> None:
     assert "contradiction" in said
     assert "is right-handed" in said
     assert "conflicts settle" in said
+    assert butler.say("inbox", "--kind", "duplicate") == "None of this kind waits.\n"
     assert butler.json("inbox")["waiting"] == {"contradiction": 1}
+    butler.say("store-fact", "Ida", "hand", "is left-handed")
+    butler.say("store-fact", "Ida", "handedness", "is right-handed")
+    assert "1 shown of: contradiction 2. --kind and" in butler.say("inbox", "--limit", "1")
+
+
+def test_ids_stay_whole_in_a_narrow_terminal() -> None:
+    id = str(uuid4())
+    made = table("Fact", "State", "Scope", "Confidence>")
+    made.add_row(Text.assemble("Lives in Porto", "\n", (id, "dim")), "active", "–", "1.00")
+
+    def printed(width: int) -> list[str]:
+        screen = StringIO()
+        Console(width=width, file=screen).print(made)
+        return screen.getvalue().splitlines()
+
+    assert printed(60) == ["Fact: Lives in Porto", id, "State: active", "Confidence: 1.00", ""]
+    assert "State" in printed(80)[0]
+    assert any(line.startswith(id) for line in printed(80))

@@ -34,6 +34,8 @@ def test_an_entity_is_looked_at_corrected_resolved_and_merged(page: Page) -> Non
     drawer = page.get_by_role("dialog")
     expect(drawer.get_by_role("heading", name="J. Pinheiro")).to_be_visible()
     expect(drawer).to_contain_text("Grows tomatoes on the balcony")
+    everything = drawer.get_by_role("link", name="2 facts in the list")
+    expect(everything).to_have_attribute("href", f"/memory/facts?entity={goes}")
 
     drawer.get_by_role("button", name="Edit").click()
     drawer.get_by_label("Other names").fill("Jo\nJoaninha")

@@ -91,6 +91,22 @@ def test_one_goes_down_the_list_and_skips(page: Page) -> None:
     expect(cards).to_have_count(left)
 
 
+def test_one_kind_is_listed_alone_and_what_is_skipped_brings_more(
+    page: Page, pair: tuple[str, str]
+) -> None:
+    few = re.compile("limit=50")
+    page.route(few, lambda route: route.continue_(url=few.sub("limit=1", route.request.url)))
+    page.goto("/memory/inbox")
+    cards = page.get_by_role("article")
+    expect(cards).to_have_count(1)
+    page.keyboard.press("s")
+    expect(cards.nth(1)).to_be_visible()
+    page.get_by_label("Kind").select_option("contradictions")
+    expect(page).to_have_url(re.compile("kind=contradiction"))
+    expect(cards.filter(has_text="Berengar")).to_be_visible()
+    expect(cards.filter(has=page.get_by_text("fading", exact=True))).to_have_count(0)
+
+
 @pytest.mark.nightly
 def test_one_key_takes_back_what_was_done_last_and_leads_to_it(page: Page) -> None:
     page.goto("/memory/inbox")

@@ -55,6 +55,9 @@ async def test_every_kind_is_listed_once_and_the_worthiest_first(
     worths = [one.worth for one in found.items]
     assert worths == sorted(worths, reverse=True)
     assert (await inbox(memory, principal, 1)).items == found.items[:1]
+    alone = await inbox(memory, principal, 1, "waiting")
+    assert [one.kind for one in alone.items] == ["waiting"]
+    assert alone.waiting == found.waiting
 
     await settle(memory, principal, left, right, "keep_both")
     await confirm_memory(memory, principal, "fact", vital)
@@ -157,6 +160,28 @@ async def test_what_waits_outlives_a_later_word_that_is_trusted_less(
     clock.advance(minutes=1)
     await store_fact(memory, principal, "car", "colour", "The car is red", trust="untrusted_web")
     assert (await inbox(memory, principal, 50)).waiting == {"waiting": 1}
+
+
+async def test_pairs_of_one_kind_leave_room_for_those_of_the_other(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("memory_butler.engine.browse.inbox.WEIGHED", 1)
+    for predicate, content in (
+        ("hand", "left-handed"),
+        ("handedness", "right-handed"),
+        ("pet", "Has a grey cat called Mimi"),
+        ("animal", "Has a grey cat called Mimi"),
+    ):
+        clock.advance(minutes=1)
+        await store_fact(memory, principal, "Berengar", predicate, content)
+    await _fact(memory, principal, "brake", "The brake fluid is due in May", 1)
+    await admin.execute("UPDATE facts SET metadata = metadata || $1", {"status": "fading"})
+    found = await inbox(memory, principal, 50)
+    assert found.waiting == {"contradiction": 1, "duplicate": 1, "fading": 1}
 
 
 async def test_nobody_decides_about_what_is_over(

@@ -5,12 +5,13 @@ import asyncio
 import asyncpg
 import pytest
 
-from conftest import Database
+from conftest import Clock, Database
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.consolidation import host
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
-from memory_butler.engine.remember import store_fact
+from memory_butler.engine.remember import store_episode, store_fact
 from memory_butler.store.transaction import Contended, open_pool, retried, transaction
 
 pytestmark = pytest.mark.anyio
@@ -37,6 +38,28 @@ async def test_a_recall_that_meets_a_writer_half_way_is_answered(
         except asyncpg.DeadlockDetectedError:
             pytest.skip("PostgreSQL gave up the writer instead, which is not ours to retry")
     assert {hit.row["id"] for hit in await asking} == set(ids)
+
+
+async def test_an_answer_is_not_given_up_for_whoever_embeds_its_episodes(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    oldest = await store_episode(memory, principal, "Ana likes tea.", "home")
+    while True:
+        clock.advance(seconds=1)
+        lowest = await store_episode(memory, principal, "Ana likes figs.", "home")
+        if lowest < oldest:
+            break
+    begun = await host.begin(memory, principal)
+    assert begun is not None
+    lock = "SELECT id FROM episodes WHERE id = $1 FOR UPDATE"
+    async with transaction(memory.pool, principal.tenant) as tx:
+        await tx.connection.fetch(lock, lowest)
+        answering = asyncio.create_task(
+            host.submit(memory, principal, begun.run_id, '{"new_facts": []}')
+        )
+        await asyncio.sleep(0.3)
+        await tx.connection.fetch(lock, oldest)
+    assert (await answering).episodes == len(begun.episodes)
 
 
 async def test_a_deadlock_is_told_as_something_to_try_again(

@@ -264,6 +264,7 @@ async def test_whom_a_new_fact_is_about_is_found_by_indexes(
         assert "idx_entities_name_key" in plan
         assert "idx_entities_with_aliases" in plan
         assert "Seq Scan" not in plan
+        assert "Nested Loop" not in plan  # once, not for each entity: each may have aliases
 
 
 @pytest.mark.parametrize(

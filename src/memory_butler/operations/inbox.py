@@ -4,7 +4,8 @@ from pydantic import Field
 
 from memory_butler.domain.inbox import Kind
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.inbox import WEIGHED, inbox
+from memory_butler.engine.browse.inbox import WEIGHED as WEIGHED
+from memory_butler.engine.browse.inbox import inbox
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.conflicts import OpenConflict
 from memory_butler.operations.consolidation import DeadLetter
@@ -14,9 +15,10 @@ from memory_butler.operations.views import Input, Output, Rounded
 
 
 class InboxInput(Input):
-    """How much to list."""
+    """How much to list, and of what kind."""
 
     limit: int = Field(50, ge=1, le=WEIGHED, description="How many, the worthiest first.")
+    kind: Kind | None = Field(None, description="Only decisions of this kind.")
 
 
 class InboxItem(Output):
@@ -45,7 +47,7 @@ class InboxOutput(Output):
 
 
 async def _inbox(memory: Memory, principal: Principal, given: InboxInput) -> InboxOutput:
-    return InboxOutput.copy_of(await inbox(memory, principal, given.limit))
+    return InboxOutput.copy_of(await inbox(memory, principal, given.limit, given.kind))
 
 
 INBOX = Operation(

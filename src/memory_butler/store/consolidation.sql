@@ -46,10 +46,15 @@ SET claimed_by = NULL, claimed_until = NULL, consolidation_attempts = consolidat
 WHERE tenant_id = $1 AND claimed_by = $2 AND id = ANY($3)
 
 -- name: held
-SELECT id, content, created_at, occurred_at, speaker, session_id, trust,
-       consolidation_attempts AS attempts
-FROM episodes WHERE tenant_id = $1 AND claimed_by = $2 AND claimed_until > $3
-ORDER BY created_at, id FOR UPDATE
+-- Locked by id, as whoever embeds what was imported locks them.
+WITH locked AS (
+    SELECT id, content, created_at, occurred_at, speaker, session_id, trust,
+           consolidation_attempts AS attempts
+    FROM episodes WHERE tenant_id = $1 AND claimed_by = $2 AND claimed_until > $3
+    ORDER BY id FOR UPDATE
+)
+SELECT id, content, created_at, occurred_at, speaker, session_id, trust, attempts
+FROM locked ORDER BY created_at, id
 
 -- name: expired
 SELECT id FROM episodes WHERE tenant_id = $1 AND id = ANY($2) AND expires_at <= $3 ORDER BY id

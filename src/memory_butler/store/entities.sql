@@ -20,13 +20,13 @@ SELECT {columns} FROM entities WHERE tenant_id = $1 AND canonical_name = $2 AND 
 
 -- name: exactly_named
 -- Whom a text names in full, by name or alias, whatever its case and spaces; two are enough to know
--- that it is not one.
+-- that it is not one. With IN they would be sought anew for each entity of the tenant.
 SELECT id FROM entities
-WHERE tenant_id = $1 AND metadata->>'merged_into' IS NULL AND id IN (
+WHERE tenant_id = $1 AND metadata->>'merged_into' IS NULL AND id = ANY (ARRAY(
     SELECT id FROM entities WHERE tenant_id = $1 AND name_key = key_of($2)
     UNION ALL
     SELECT id FROM entities
-    WHERE tenant_id = $1 AND alias_keys IS NOT NULL AND key_of($2) = ANY (alias_keys))
+    WHERE tenant_id = $1 AND alias_keys IS NOT NULL AND key_of($2) = ANY (alias_keys)))
 LIMIT 2 FOR SHARE
 
 -- name: lock

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Merge, Pencil, Undo2 } from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "@/api/client";
@@ -13,12 +14,12 @@ import type { MemoryDrawerProps } from "@/shell/Drawers";
 import { FactState } from "@/shell/FactState";
 import { MemoryLink } from "@/shell/MemoryLink";
 import { GoneNote } from "@/shell/GoneNote";
-import { usePast, usePastDays } from "@/shell/past";
+import { keptPast, usePast, usePastDays } from "@/shell/past";
 import { PastNote } from "@/shell/PastNote";
 import { ConfidenceBar } from "@/ui/Bars";
 import { Button } from "@/ui/Button";
 import { Drawer } from "@/ui/Drawer";
-import { count, words } from "@/ui/format";
+import { plural, words } from "@/ui/format";
 import { Detail, Details, Section } from "@/ui/Section";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { TimeAgo } from "@/ui/TimeAgo";
@@ -103,7 +104,7 @@ function Look({ detail, onEdit, onMerge, onGone }: LookProps) {
       </Section>
       <Section
         title="What is known"
-        aside={<span className="text-xs text-ink-3">{count(facts_total)}</span>}
+        aside={facts_total > 0 && <All entity={entity} total={facts_total} />}
       >
         {facts.length === 0 ? (
           <p className="text-sm text-ink-3">
@@ -121,6 +122,19 @@ function Look({ detail, onEdit, onMerge, onGone }: LookProps) {
         )}
       </Section>
     </>
+  );
+}
+
+/** The way to all of its facts, to be searched, ordered and chosen from. */
+function All({ entity, total }: { entity: EntityDetail["entity"]; total: number }) {
+  return (
+    <Link
+      to="/memory/facts"
+      search={(now) => ({ ...keptPast(now), entity: entity.id })}
+      className="text-xs font-medium text-accent-ink hover:underline"
+    >
+      {plural(total, "fact")} in the list
+    </Link>
   );
 }
 

@@ -1,34 +1,67 @@
 import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { Inbox as Tray } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { decisionsOf } from "@/pages/inbox/decisions";
 import { Waiting } from "@/pages/inbox/Waiting";
-import { inbox, keyOf, type Inbox as Listed, type Item, type Kind } from "@/pages/inbox/queries";
+import {
+  inbox,
+  keyOf,
+  MOST,
+  SHOWN,
+  type Inbox as Listed,
+  type Item,
+  type Kind,
+} from "@/pages/inbox/queries";
+import { KINDS } from "@/pages/inbox/route";
 import { useDeciding } from "@/pages/inbox/useDeciding";
 import { isTyping } from "@/shell/useShortcuts";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
+import { Select } from "@/ui/Field";
 import { plural } from "@/ui/format";
 import { Key } from "@/ui/Key";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
 
+const route = getRouteApi("/memory/inbox");
+
 /** What waits for a decision: one at a time, by one key each. */
 export default function Inbox() {
-  const { data } = useQuery(inbox);
+  const { kind } = route.useSearch();
+  const [limit, setLimit] = useState(SHOWN);
+  const { data, isPlaceholderData } = useQuery(inbox(kind, limit));
+  const isMore = data && !isPlaceholderData && data.items.length < leftOf(data.waiting, kind).left;
+  const more = () => setLimit((now) => Math.min(now + SHOWN, MOST));
   return (
     <Page title="Inbox" lead="Everything that waits for your decision, the most useful one first.">
-      {data ? <Decide listed={data} /> : <SkeletonRows rows={4} className="h-32" />}
+      {data ? (
+        <Decide listed={data} kind={kind} more={isMore ? more : undefined} />
+      ) : (
+        <SkeletonRows rows={4} className="h-32" />
+      )}
     </Page>
   );
 }
 
-function Decide({ listed }: { listed: Listed }) {
+interface DecideProps {
+  listed: Listed;
+  kind: Kind | undefined;
+  /** Asks for more; undefined where these are all. */
+  more: (() => void) | undefined;
+}
+
+function Decide({ listed, kind, more }: DecideProps) {
+  const navigate = route.useNavigate();
   const [chosen, setChosen] = useState<string>();
   const { waiting, skipped, decide, skip, showSkipped, undo } = useDeciding(
     listed.items,
     setChosen,
   );
+  const isPassed = waiting.length === 0 && skipped > 0;
+  useEffect(() => {
+    if (isPassed) more?.();
+  }, [isPassed, more]);
   const found = waiting.findIndex((one) => keyOf(one) === chosen);
   const place = Math.max(found, 0);
   const current = waiting[place];
@@ -60,6 +93,13 @@ function Decide({ listed }: { listed: Listed }) {
     <>
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2 text-sm text-ink-3">
         <p role="status">{toldOf(listed.waiting)}</p>
+        <Select
+          label="Kind"
+          any="Every kind"
+          value={kind}
+          options={KINDS.map((value) => ({ value, label: NAMES[value][1] }))}
+          onChange={(kind) => void navigate({ search: (now) => ({ ...now, kind }), replace: true })}
+        />
         <p className="flex items-center gap-1.5 max-md:hidden">
           <Key>↑</Key> <Key>↓</Key> choose, <Key>s</Key> skip, <Key>u</Key> undo
         </p>
@@ -67,7 +107,13 @@ function Decide({ listed }: { listed: Listed }) {
       {waiting.length === 0 ? (
         <EmptyState
           icon={Tray}
-          title={skipped > 0 ? "Nothing else to decide" : "Nothing to decide"}
+          title={
+            more
+              ? "All that is listed was skipped"
+              : skipped > 0
+                ? "Nothing else to decide"
+                : "Nothing to decide"
+          }
           action={skipped > 0 && <Button onClick={showSkipped}>Show what was skipped</Button>}
         >
           Facts that fade, possible duplicates and contradictions, statements in doubt, and episodes
@@ -99,14 +145,16 @@ const NAMES: Record<Kind, readonly [one: string, many: string]> = {
   dead_letter: ["dead letter", "dead letters"],
 };
 
-// The server counts no further.
-const MOST = 200;
+/** How many wait, of one kind or of all, and whether these are only the most that is counted. */
+function leftOf(waiting: Listed["waiting"], kind?: Kind): { left: number; isMore: boolean } {
+  const numbers = KINDS.filter((one) => !kind || one === kind).map((one) => waiting[one] ?? 0);
+  return { left: numbers.reduce((sum, one) => sum + one, 0), isMore: numbers.includes(MOST) };
+}
 
 function toldOf(waiting: Listed["waiting"]): string {
-  const found = (Object.keys(NAMES) as Kind[]).filter((kind) => waiting[kind]);
+  const found = KINDS.filter((kind) => waiting[kind]);
   const kinds = found.map((kind) => told(waiting[kind]!, waiting[kind] === MOST, ...NAMES[kind]));
-  const left = found.reduce((sum, kind) => sum + waiting[kind]!, 0);
-  const isMore = found.some((kind) => waiting[kind] === MOST);
+  const { left, isMore } = leftOf(waiting);
   return [told(left, isMore, "decision", "decisions"), ...kinds].join(" · ");
 }
 

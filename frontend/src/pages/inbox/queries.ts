@@ -7,16 +7,22 @@ export type Kind = Item["kind"];
 export type Conflict = NonNullable<Item["conflict"]>;
 export type Choice = Schemas["SettleInput"]["choice"];
 
-// More than one decides at a sitting; what is decided makes room.
-const SHOWN = 50;
+/** What is asked for at once; what is decided makes room, and what is skipped asks for more. */
+export const SHOWN = 50;
+/** The most that the server lists, and of each kind the most that it counts. */
+export const MOST = 200;
 
-/** What waits for a decision, the worthiest first. */
-export const inbox = queryOptions({
-  queryKey: ["inbox"],
-  queryFn: ({ signal }) =>
-    answer(api.GET("/api/memory/inbox", { signal, params: { query: { limit: SHOWN } } })),
-  placeholderData: keepPreviousData,
-});
+/** What waits for a decision, of one kind or of all, the worthiest first. */
+export function inbox(kind: Kind | undefined, limit: number) {
+  return queryOptions({
+    queryKey: ["inbox", kind, limit],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/memory/inbox", { signal, params: { query: { limit, ...(kind && { kind }) } } }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+}
 
 /** What tells an item from all others, as long as it waits. */
 export function keyOf({ kind, fact, conflict, episode }: Item): string {

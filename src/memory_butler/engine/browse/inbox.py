@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from itertools import islice
 from typing import Final
 from uuid import UUID
 
@@ -24,6 +24,8 @@ WEIGHED: Final = 200
 # What is over is passed over on the way to them, in so many parts of a list.
 _PARTS: Final = 20
 CALIBRATED_DAYS: Final = 365
+# Pairs come the newest first, whatever their kind; of each a fact is no decision of its own.
+_PAIRS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,46 +57,60 @@ class Inbox:
     items: list[Item]
 
 
-async def inbox(memory: Memory, principal: Principal, limit: int) -> Inbox:
+async def inbox(
+    memory: Memory, principal: Principal, limit: int, kind: Kind | None = None
+) -> Inbox:
     """The decisions that are worth most; a pair of facts is one, and its facts no others.
+
+    With `kind`, those of this kind alone; the numbers are of all kinds (C-528).
 
     Of an appointment that is over, nobody has to say whether it holds (C-523).
     """
     faded = FactFilter(validities=("active",), fading=True)
     in_doubt = FactFilter(validities=("waiting",))
-    _, pairs = await list_conflicts(memory, principal, WEIGHED, 0)
-    now = memory.clock()
-    fading = await _not_over(memory, principal, faded, now)
-    waiting = await _not_over(memory, principal, in_doubt, now)
+    _, pairs = await list_conflicts(memory, principal, _PAIRS, 0)
+    paired = {id for one in pairs for id in (one.earlier["id"], one.later["id"])}
+    fading = await _single(memory, principal, faded, paired)
+    waiting = await _single(memory, principal, in_doubt, paired)
     dead = await dead_letters(memory, principal, WEIGHED)
     calibration = await calibrated(memory, principal, CALIBRATED_DAYS, memory_type="fact")
-    paired = {id for one in pairs for id in (one.earlier["id"], one.later["id"])}
     bins = calibration.calibration.bins
     items = [
-        *(_pair(one) for one in pairs),
-        *_single("waiting", waiting, bins, paired),
-        *_single("fading", fading, bins, paired),
+        *_newest(pairs, "contradiction"),
+        *_newest(pairs, "duplicate"),
+        *(_one("waiting", row, bins) for row in waiting),
+        *(_one("fading", row, bins) for row in fading),
         *(Item("dead_letter", worth(EVEN, row["importance"], 0), episode=row) for row in dead),
     ]
     counts: dict[Kind, int] = {}
     for one in items:
         counts[one.kind] = counts.get(one.kind, 0) + 1
     items.sort(key=lambda one: (-one.worth, one.id))
-    return Inbox(counts, items[:limit])
+    wanted = [one for one in items if kind in (None, one.kind)]
+    return Inbox(counts, wanted[:limit])
 
 
-async def _not_over(
-    memory: Memory, principal: Principal, wanted: FactFilter, now: datetime
+async def _single(
+    memory: Memory, principal: Principal, wanted: FactFilter, paired: set[UUID]
 ) -> list[Row]:
-    """The most important of the facts that are not over by their own end."""
+    """The most important of the facts that are not over by their own end, and in no pair."""
+    now = memory.clock()
     found: list[Row] = []
     for number in range(_PARTS):
         part = Part(WEIGHED, number * WEIGHED, order="importance")
         rows = (await list_memories(memory, principal, wanted, part)).rows
-        found += (row for row in rows if not has_ended(row["valid_until"], now))
+        found += (
+            row
+            for row in rows
+            if row["id"] not in paired and not has_ended(row["valid_until"], now)
+        )
         if len(found) >= WEIGHED or len(rows) < WEIGHED:
             break
     return found[:WEIGHED]
+
+
+def _newest(pairs: Iterable[OpenConflict], kind: Kind) -> Iterable[Item]:
+    return islice((_pair(one) for one in pairs if one.kind == kind), WEIGHED)
 
 
 def _pair(one: OpenConflict) -> Item:
@@ -108,10 +124,6 @@ def _pair(one: OpenConflict) -> Item:
     return Item(one.kind, value, conflict=one)
 
 
-def _single(
-    kind: Kind, rows: Iterable[Row], bins: Sequence[Bin], paired: set[UUID]
-) -> Iterable[Item]:
-    for row in rows:
-        if row["id"] not in paired:
-            holds = chance(row["effective_confidence"], bins)
-            yield Item(kind, worth(holds, row["importance"], row["reference_count"]), fact=row)
+def _one(kind: Kind, row: Row, bins: Sequence[Bin]) -> Item:
+    holds = chance(row["effective_confidence"], bins)
+    return Item(kind, worth(holds, row["importance"], row["reference_count"]), fact=row)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +20,7 @@ from memory_butler.surfaces.cli.counting import counted
 # Without a terminal there is no width to keep to; this one keeps most lines whole.
 _CELL = 300  # characters of a content in a table
 _WIDTH_OF_A_PIPE = 140
+_ID = 36  # characters of one, the longest word that must stay whole
 # What moves the cursor or changes the screen: a memory is told by others, and may hold it.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Two decimals of a share in a name, as in "from_050_to_080".
@@ -49,9 +50,27 @@ def short(text: str) -> str:
     return shown if len(shown) <= _CELL else shown[:_CELL].rstrip() + " …"
 
 
+class _Columns(Table):
+    """Columns; where they would break words and ids, each row is a list of its cells (C-529)."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        cells = [[str(one) for one in (column.header, *column.cells)] for column in self.columns]
+        longest = (max(map(len, " ".join(some).split()), default=0) for some in cells)
+        needed = sum(min(one, _ID) for one in longest) + 3 * (len(cells) - 1)
+        if needed <= options.max_width:
+            yield from super().__rich_console__(console, options)
+            return
+        names = [str(column.header) for column in self.columns]
+        for row in zip(*(column.cells for column in self.columns), strict=True):
+            for name, cell in zip(names, row, strict=True):
+                if str(cell) not in ("", "–"):
+                    yield Text.assemble((f"{name}: " if name else "", "bold"), cell)
+            yield ""
+
+
 def table(*columns: str) -> Table:
     """A table; a column that ends with > is aligned to the right."""
-    made = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    made = _Columns(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name in columns:
         made.add_column(
             name.removesuffix(">"),

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from rich.text import Text
 
+from memory_butler.operations.inbox import WEIGHED
 from memory_butler.operations.views import Fact
 from memory_butler.surfaces.cli.answers import (
     clean,
@@ -36,15 +37,18 @@ def _conflicts(output: Any) -> None:
 
 def _inbox(output: Any) -> None:
     if not output.items:
-        print("Nothing waits for a decision.")
+        print("None of this kind waits." if output.waiting else "Nothing waits for a decision.")
         return
     made = table("What", "About", "Decide with")
     for one in output.items:
         made.add_row(one.kind.replace("_", " "), *_decision(one))
     console().print(made)
-    waiting = sum(output.waiting.values())
-    if waiting > len(output.items):
-        print(f"{len(output.items)} of {waiting}; --limit shows more.")
+    if sum(output.waiting.values()) > len(output.items):
+        each = ", ".join(
+            f"{kind.replace('_', ' ')} {number}{' or more' if number == WEIGHED else ''}"
+            for kind, number in output.waiting.items()
+        )
+        print(f"{len(output.items)} shown of: {each}. --kind and --limit show others.")
 
 
 def _decision(one: Any) -> tuple[Text, str]:
