@@ -84,6 +84,8 @@ def test_a_prompt_that_asks_for_several_things_is_parted(prompt: str, parts: lis
         "Where does Ida live and what is her number?",
         "Where and when can I get fresh mackerel?",
         "Which bag is red and is heavy?",
+        "It's the 1st today. What do we have to check?",
+        "Heute ist der 3. Mai. Wer bringt den Müll hinaus?",
         "Where did we put the deeds, and how long ago?",
         "Wo war das Fest, und seit wann genau?",
         "I know what you did and why",

@@ -42,6 +42,12 @@ _OF_MATERIAL: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_CODE: Final = re.compile(r"[\[\]{}=<>\\|_]|\w\(")
+# "It's the 1st today." is the day of what is asked behind it.
+_SAYS_WHEN: Final = re.compile(
+    r"^(?=.{0,60}(?:\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b))(?:it['’]?s|it is|today is"
+    r"|es ist|heute ist|c['’]est|on est|nous sommes|hoy es|estamos|oggi è|siamo|hoje é)(?:\s\S{1,12}){1,4}$",
+    re.IGNORECASE,
+)
 _BEFORE: Final = re.compile(
     r"^\W*(?:(?:and|also|plus|then|now|anyway|btw|ps|und|au(?:ß|ss)erdem|übrigens|et|y|e)\b\W*)+",
     re.IGNORECASE,
@@ -119,7 +125,7 @@ def _has_material(sentence: str) -> bool:
 
 def _goes_with(clause: str, before: str) -> bool:
     """Whether it says nothing without what is before it; lines of code are one thing."""
-    if points_back(clause) or _is_short(clause) or _is_short(before):
+    if points_back(clause) or _is_short(clause) or _is_short(before) or _SAYS_WHEN.match(before):
         return True
     return not asks(clause) and bool(_OF_CODE.search(before) and _OF_CODE.search(clause))
 
