@@ -45,7 +45,8 @@ _OF_CODE: Final = re.compile(r"[\[\]{}=<>\\|_]|\w\(")
 # "It's the 1st today." is the day of what is asked behind it.
 _SAYS_WHEN: Final = re.compile(
     r"^(?=.{0,60}(?:\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b))(?:it['’]?s|it is|today is"
-    r"|es ist|heute ist|c['’]est|on est|nous sommes|hoy es|estamos|oggi è|siamo|hoje é)(?:\s\S{1,12}){1,4}$",
+    r"|es ist|heute ist|c['’]est|on est|nous sommes|hoy es|estamos|oggi è|siamo|hoje é)"
+    r"(?:\s\S{1,12}){1,4}$",
     re.IGNORECASE,
 )
 _BEFORE: Final = re.compile(
