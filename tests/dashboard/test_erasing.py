@@ -41,3 +41,14 @@ def test_a_fact_is_erased_for_good(page: Page, demo_folder: Path, tmp_path: Path
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_text("No fact fits these filters")).to_be_visible()
     assert page.request.get(f"/api/memory/facts/{id}").status == 404
+
+
+def test_an_entity_goes_with_what_has_its_name_where_asked(page: Page) -> None:
+    id = stored(page, "entities", canonical_name="Reynard Vulpes", entity_type="person")
+    stored(page, "facts", subject="barn", predicate="key", content="Reynard Vulpes has the spare")
+    page.goto(f"/memory/entities?open=entity:{id}")
+    page.get_by_role("dialog").get_by_role("button", name="Erase…").click()
+    going = page.get_by_label("What goes")
+    expect(going).to_contain_text("Facts0")
+    page.get_by_label("Also what else has its name in the text").check()
+    expect(going).to_contain_text("Facts1")

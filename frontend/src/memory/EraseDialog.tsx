@@ -28,20 +28,22 @@ const WORD = "erase";
 /** What a person has a right to have forgotten: looked at, agreed to by a word, certified. */
 export default function EraseDialog({ target, onClose, onGone }: EraseDialogProps) {
   const [withSources, setWithSources] = useState(false);
+  const [withMentions, setWithMentions] = useState(false);
+  const wanted = body(target, withSources, withMentions);
   const [typed, setTyped] = useState("");
   const queries = useQueryClient();
   const erasing = useMutation({
-    mutationFn: () => answer(api.POST("/api/memory/erase", { body: body(target, withSources) })),
+    mutationFn: () => answer(api.POST("/api/memory/erase", { body: wanted })),
     // Told here, where one pressed.
     onError: () => undefined,
   });
   const preview = useQuery({
-    queryKey: ["erase", target, withSources],
+    queryKey: ["erase", wanted],
     queryFn: ({ signal }) =>
       answer(
         api.POST("/api/memory/erase", {
           signal,
-          body: { ...body(target, withSources), preview: true },
+          body: { ...wanted, preview: true },
         }),
       ),
     enabled: !erasing.isSuccess && !erasing.isPending,
@@ -96,15 +98,14 @@ export default function EraseDialog({ target, onClose, onGone }: EraseDialogProp
           )}
           {preview.data ? <Going found={preview.data} /> : !refused && <SkeletonRows rows={3} />}
           {(target.kind === "fact" || target.kind === "rule" || target.kind === "entity") && (
-            <label className="flex items-center gap-2 text-sm">
-              <input
-                type="checkbox"
-                checked={withSources}
-                onChange={(event) => setWithSources(event.target.checked)}
-                className="accent-accent"
-              />
+            <Also checked={withSources} onChange={setWithSources}>
               Also the episodes that it was drawn from
-            </label>
+            </Also>
+          )}
+          {target.kind === "entity" && (
+            <Also checked={withMentions} onChange={setWithMentions}>
+              Also what else has its name in the text
+            </Also>
           )}
           <Field label={`Type “${WORD}” to go on`}>
             <Input
@@ -120,9 +121,29 @@ export default function EraseDialog({ target, onClose, onGone }: EraseDialogProp
   );
 }
 
+interface AlsoProps {
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  children: string;
+}
+
+function Also({ checked, onChange, children }: AlsoProps) {
+  return (
+    <label className="flex items-center gap-2 text-sm">
+      <input
+        type="checkbox"
+        checked={checked}
+        onChange={(event) => onChange(event.target.checked)}
+        className="accent-accent"
+      />
+      {children}
+    </label>
+  );
+}
+
 /** The one target of the API's input. */
-function body({ kind, id }: Erased, sources: boolean): Schemas["EraseInput"] {
-  const of = { everything: false, preview: false, sources };
+function body({ kind, id }: Erased, sources: boolean, mentions: boolean): Schemas["EraseInput"] {
+  const of = { everything: false, preview: false, sources, mentions };
   switch (kind) {
     case "entity":
       return { ...of, entity_id: id };

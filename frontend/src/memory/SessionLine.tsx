@@ -4,7 +4,7 @@ import { Badge } from "@/ui/Badge";
 import { plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/TimeAgo";
 
-export type Session = Schemas["memory_butler__operations__sessions__Session"];
+export type Session = Schemas["Session"];
 
 /** A session in two lines, known by how it begins; opens what it brought. */
 export function SessionLine({ session }: { session: Session }) {

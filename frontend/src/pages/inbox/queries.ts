@@ -18,7 +18,10 @@ export function inbox(kind: Kind | undefined, limit: number) {
     queryKey: ["inbox", kind, limit],
     queryFn: ({ signal }) =>
       answer(
-        api.GET("/api/memory/inbox", { signal, params: { query: { limit, ...(kind && { kind }) } } }),
+        api.GET("/api/memory/inbox", {
+          signal,
+          params: { query: { limit, ...(kind && { kind }) } },
+        }),
       ),
     placeholderData: keepPreviousData,
   });
