@@ -438,8 +438,8 @@ comes to the end. Where others write meanwhile, pass one `known_at` with every p
 events. A list shows at most 2,000 characters of a content and its whole
 `content_length`. Looking counts no reference and changes nothing.
 
-**Times** are ISO 8601. One without a time zone is read in UTC; a date is its midnight, or all of
-that day as `valid_until`.
+**Times** are ISO 8601. One without a time zone is read in UTC; a date is its midnight, or as
+`valid_until` all of that day in the server's time zone.
 
 **Input** of `GET` and `DELETE` comes in the query, that of the others in a JSON body. What is not
 read is refused with 422, and nothing is done: an unknown name, and a query beside a body

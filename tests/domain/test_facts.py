@@ -1,5 +1,5 @@
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -13,6 +13,7 @@ from memory_butler.domain.facts import (
     FactPeriod,
     Validity,
     end_of_day,
+    last_day,
     lifecycle_state,
     search_text,
     validity_period,
@@ -156,6 +157,11 @@ def test_a_day_as_an_end_is_over_where_the_server_is(
     with monkeypatch.context() as here:
         here.setenv("TZ", zone)
         time.tzset()
-        assert end_of_day("2026-03-12") == datetime.fromisoformat(f"{end}:00+00:00").astimezone(UTC)
+        ended = datetime.fromisoformat(f"{end}:00+00:00")
+        assert end_of_day("2026-03-12") == ended
+        assert last_day(ended) == date(2026, 3, 12)
+        # As it was stored before, and where there is no later day.
+        assert last_day(datetime(2026, 3, 13, tzinfo=UTC)) == date(2026, 3, 12)
+        assert last_day(datetime.max.replace(tzinfo=UTC)) == date.max
     time.tzset()
     assert end_of_day("2026-03-12T10:00") is None

@@ -136,6 +136,20 @@ def end_of_day(text: str) -> datetime | None:
     return datetime.combine(day + timedelta(days=1), time()).astimezone(UTC)
 
 
+def last_day(end: datetime) -> date:
+    """The last day before an end, by the time zone of this machine.
+
+    Of a midnight in UTC that of UTC: so dates were stored as ends before C-527.
+    """
+    last = end.astimezone(UTC) - timedelta(microseconds=1)
+    if last.time() == time.max:
+        return last.date()
+    try:
+        return last.astimezone().date()
+    except OverflowError:
+        return last.date()
+
+
 def lifecycle_state(validity: Validity, metadata: Mapping[str, object]) -> LifecycleState:
     """The state to show: an active fact marked as fading is fading (LIFE-01, C-15)."""
     if validity == "active" and metadata.get("status") == "fading":

@@ -1,13 +1,15 @@
 """What an erasure takes: from what was named to all that was drawn from it alone."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 from uuid import UUID
 
+from memory_butler.domain import mistakes
 from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.links import Item, MemoryType
+from memory_butler.engine import inputs
 from memory_butler.store import episodes, erasure, facts, rules
 from memory_butler.store.erasure import Doomed
 from memory_butler.store.transaction import Transaction
@@ -21,7 +23,8 @@ class Target:
     the sessions that hold it.
     `sources`: the episodes that an erased fact or rule was drawn from go too; without it they are
     told, for they still say it.
-    `mentions`: what else names an erased entity goes too; without it, it is told.
+    `mentions`: what has a name of an erased entity as it is written goes too; what else names it
+    is told.
     `writer`: whose memories go: a butler, or an actor as events have it, such as "token:laptop".
     """
 
@@ -42,7 +45,9 @@ class Target:
                 "everything"
             )
         if self.mentions and self.entity_id is None:
-            raise InvalidInput("only of an entity the mentions can be erased; name one")
+            raise InvalidInput(
+                "mentions are erased with an entity; name it too: erase --entity ID --mentions"
+            )
 
     def as_json(self) -> dict[str, Any]:
         """As the certificate tells it."""
@@ -130,7 +135,8 @@ async def scope_of(tx: Transaction, target: Target) -> Scope:
     for id in await erasure.versions(tx, sorted(fact_ids)):
         kept.setdefault(id, Kept("fact", id, "an earlier or later version of what was erased"))
     gone = episode_ids | fact_ids | rule_ids
-    for id, kind in (await _mentions(tx, named.entities)).items():
+    pattern = _naming(await erasure.names(tx, named.entities))
+    for id, kind in (await _with(tx, pattern)).items():
         if id not in gone:
             kept.setdefault(id, Kept(kind, id, "names the erased entity"))
     doomed = Doomed(
@@ -142,26 +148,29 @@ async def scope_of(tx: Transaction, target: Target) -> Scope:
     return Scope(doomed, tuple(kept.values()))
 
 
-async def _mentions(tx: Transaction, entities: Sequence[UUID]) -> dict[UUID, MemoryType]:
-    """What has a name or alias of these entities."""
-    pattern = _naming(await erasure.names(tx, entities))
+async def _with(tx: Transaction, pattern: str) -> dict[UUID, MemoryType]:
     found = await erasure.naming(tx, pattern) if pattern else []
     return {row["id"]: row["kind"] for row in found}
 
 
-def _naming(names: Iterable[str]) -> str:
+def _naming(names: Iterable[str], *, surely: bool = False) -> str:
     """The regular expression of PostgreSQL that finds texts with one of these names; "" for none.
 
     As words of their own, where their script parts words; a longer name also where it is inflected.
+    `surely`: as they are written alone, and none of a single letter: "May" is not "may".
     """
     found = []
     for name in sorted({" ".join(one.split()) for one in names} - {""}):
+        if surely and len(name) == 1:
+            continue
         escaped = _SIGN.sub(r"\\\1", name).replace(" ", r"\s+")
         if not _UNPARTED.search(name):
             ending = "[[:alpha:]]{0,2}" if len(name) >= _INFLECTED else "s?"
+            ending = "" if surely else ending
             escaped = f"(?:^|[^[:alnum:]]){escaped}{ending}(?![[:alnum:]])"
         found.append(escaped)
-    return "|".join(found)
+    case_counts = "(?c)" if surely and found else ""
+    return case_counts + "|".join(found)
 
 
 def _kept(row: Mapping[str, Any]) -> Kept:
@@ -188,7 +197,8 @@ async def _named(tx: Transaction, target: Target) -> Doomed:
                 f"there is no entity {target.entity_id}; it may have been erased already"
             )
         about = set(await erasure.facts_about(tx, family))
-        named = await _mentions(tx, family) if target.mentions else {}
+        names = await erasure.names(tx, family) if target.mentions else []
+        named = await _with(tx, _naming(names, surely=True))
         episodes, facts, rules = (
             {id for id, kind in named.items() if kind == wanted}
             for wanted in ("episode", "fact", "rule")
@@ -197,11 +207,12 @@ async def _named(tx: Transaction, target: Target) -> Doomed:
     if target.message is not None:
         return Doomed(episodes=tuple(await erasure.of_message(tx, *target.message)))
     if target.writer is not None:
-        stored = await erasure.of_writer(tx, target.writer)
+        writer = inputs.name("writer", target.writer)
+        stored = await erasure.of_writer(tx, writer)
         if not stored.ids:
             raise NotFound(
-                f"there is nothing that {target.writer} stored; `memory-butler butlers` lists "
-                "butlers, `memory-butler token list` the tokens; one called ana is token:ana"
+                f"there is nothing that {mistakes.named(writer)} stored; `memory-butler butlers` "
+                "lists butlers, `memory-butler token list` the tokens; one called ana is token:ana"
             )
         return stored
     assert target.session_id is not None  # noqa: S101 -- exactly one is named

@@ -2,10 +2,9 @@
 
 from pydantic import Field
 
-from memory_butler.domain.inbox import Kind
+from memory_butler.domain.inbox import KINDS, Kind
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.inbox import WEIGHED as WEIGHED
-from memory_butler.engine.browse.inbox import inbox
+from memory_butler.engine.browse.inbox import WEIGHED, inbox
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.conflicts import OpenConflict
 from memory_butler.operations.consolidation import DeadLetter
@@ -18,7 +17,7 @@ class InboxInput(Input):
     """How much to list, and of what kind."""
 
     limit: int = Field(50, ge=1, le=WEIGHED, description="How many, the worthiest first.")
-    kind: Kind | None = Field(None, description="Only decisions of this kind.")
+    kind: Kind | None = Field(None, description=f"Only decisions of this kind: {', '.join(KINDS)}.")
 
 
 class InboxItem(Output):

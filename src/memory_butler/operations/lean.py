@@ -6,11 +6,12 @@ the confidence stand on every line, a scope, a trust or a state only where it is
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from pydantic import BaseModel
 
+from memory_butler.domain.facts import last_day
 from memory_butler.domain.text import one_line
 from memory_butler.domain.trust import DEFAULT_TRUST
 from memory_butler.operations.views import Episode, Fact, Rule
@@ -79,9 +80,7 @@ def _marks(memory: Memory) -> Iterable[str]:
         if memory.lifecycle_state != "active":
             yield memory.lifecycle_state
         if memory.valid_until is not None:
-            # The last moment before it: what ends with a day here ends as the next one begins.
-            last = (memory.valid_until - timedelta(microseconds=1)).astimezone()
-            yield f"until {last:%Y-%m-%d}"
+            yield f"until {last_day(memory.valid_until):%Y-%m-%d}"
     if not isinstance(memory, Episode) and memory.scope != "global":
         yield f"scope {one_line(memory.scope)}"
     if memory.trust != DEFAULT_TRUST.label:

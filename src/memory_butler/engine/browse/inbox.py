@@ -1,8 +1,7 @@
 """What waits for a person, of all kinds, in the order of what a decision is worth."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 from uuid import UUID
 
@@ -68,7 +67,7 @@ async def inbox(
     """
     faded = FactFilter(validities=("active",), fading=True)
     in_doubt = FactFilter(validities=("waiting",))
-    _, pairs = await list_conflicts(memory, principal, _PAIRS, 0)
+    _, pairs = await list_conflicts(memory, principal, _PAIRS, 0, of_each=WEIGHED)
     paired = {id for one in pairs for id in (one.earlier["id"], one.later["id"])}
     fading = await _single(memory, principal, faded, paired)
     waiting = await _single(memory, principal, in_doubt, paired)
@@ -76,8 +75,7 @@ async def inbox(
     calibration = await calibrated(memory, principal, CALIBRATED_DAYS, memory_type="fact")
     bins = calibration.calibration.bins
     items = [
-        *_newest(pairs, "contradiction"),
-        *_newest(pairs, "duplicate"),
+        *(_pair(one) for one in pairs),
         *(_one("waiting", row, bins) for row in waiting),
         *(_one("fading", row, bins) for row in fading),
         *(Item("dead_letter", worth(EVEN, row["importance"], 0), episode=row) for row in dead),
@@ -107,10 +105,6 @@ async def _single(
         if len(found) >= WEIGHED or len(rows) < WEIGHED:
             break
     return found[:WEIGHED]
-
-
-def _newest(pairs: Iterable[OpenConflict], kind: Kind) -> Iterable[Item]:
-    return islice((_pair(one) for one in pairs if one.kind == kind), WEIGHED)
 
 
 def _pair(one: OpenConflict) -> Item:

@@ -368,8 +368,7 @@ class _Answer:
                 f"supported_by: {support} is not a fact of this consolidation"
             )
             return
-        held = await trust.of(self.tx, {fact})
-        if held.get(("fact", fact), least) < least:
+        if least and (await trust.of(self.tx, {fact})).get(("fact", fact), least) < least:
             return
         now = self.memory.clock()
         if await lineage.link(self.tx, ("fact", fact), rule, "supports", now):

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
@@ -55,9 +56,10 @@ class _Columns(Table):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         cells = [[str(one) for one in (column.header, *column.cells)] for column in self.columns]
-        longest = (max(map(len, " ".join(some).split()), default=0) for some in cells)
+        longest = (max(map(cell_len, " ".join(some).split()), default=0) for some in cells)
         needed = sum(min(one, _ID) for one in longest) + 3 * (len(cells) - 1)
-        if needed <= options.max_width:
+        # What a pipe reads keeps its shape, whatever stands in it.
+        if needed <= options.max_width or options.max_width == _WIDTH_OF_A_PIPE:
             yield from super().__rich_console__(console, options)
             return
         names = [str(column.header) for column in self.columns]

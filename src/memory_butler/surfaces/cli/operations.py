@@ -49,7 +49,7 @@ _METAVARS: Final = {
     "target_id": "TARGET_ID",
     "relation": "RELATION",
     "job": "JOB",
-    "kind": "EVENT_TYPE",
+    "kind": "KIND",
     "q": "TEXT",
     "source_entity_id": "SOURCE_ID",
     "target_entity_id": "TARGET_ID",

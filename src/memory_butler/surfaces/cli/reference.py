@@ -23,10 +23,11 @@ the end of its help name. Commands work beside a running server, and beside each
 the embedded database, which is started by the first that needs it and stopped after the last.
 
 An input of `-` reads the text from standard input. A TIME is ISO 8601, or words: `yesterday`,
-`3 days ago`, `16 November 2026`. Without a time zone it is in UTC; a day means its beginning. Words
-of an input may be written with hyphens: `run decay-sweep`. Where a memory, an entity, a context, an
-event, a run or a token is named, the first 8 or more characters of its ID are enough if no other ID
-begins so; `erase` takes whole IDs alone. A valid token is also found by its name.
+`3 days ago`, `16 November 2026`. Without a time zone it is in UTC; a day means its beginning, or
+as `--valid-until` all of it in the server's time zone. Words of an input may be written with
+hyphens: `run decay-sweep`. Where a memory, an entity, a context, an event, a run or a token is
+named, the first 8 or more characters of its ID are enough if no other ID begins so; `erase` takes
+whole IDs alone. A valid token is also found by its name.
 
 With `--json` a command prints exactly the answer of REST, and nothing else, on standard output;
 whatever else there is to say goes to standard error. A group alone lists: `facts` is `facts list`.

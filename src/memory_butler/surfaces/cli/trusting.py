@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from memory_butler.operations.inbox import WEIGHED
+from memory_butler.engine.browse.inbox import WEIGHED
 from memory_butler.operations.views import Fact
 from memory_butler.surfaces.cli.answers import (
     clean,
