@@ -302,6 +302,16 @@ REPEATED = [
         "2026-03-04T14:00",
         "FREQ=MINUTELY;INTERVAL=60;UNTIL=20260304T17",
     ),
+    (
+        "alle 2 Stunden bis 18 Uhr am Freitag",
+        "2026-03-04T15:00",
+        "FREQ=MINUTELY;INTERVAL=120;UNTIL=20260306T18",
+    ),
+    (
+        "jeden Dienstag bis Freitag, den 20. März",
+        "2026-03-10T23:59",
+        "FREQ=WEEKLY;BYDAY=TU;UNTIL=20260320",
+    ),
     ("jeden Tag ab Montag um 8 Tablette", "2026-03-09T08:00", "FREQ=DAILY;BYHOUR=8"),
     ("jeden Tag vom 10. bis 20. März füttern", "2026-03-10T23:59", "FREQ=DAILY;UNTIL=20260320"),
 ]

@@ -51,6 +51,7 @@ REPEATING = (
     ("party every year on february 29", "2027-02-28 2028-02-29 2029-02-28"),
     ("take the pills every 8 hours", "2026-03-04T21:00 2026-03-05T05:00 2026-03-05T13:00"),
     ("every monday to friday at 9 stand-up", "2026-03-05T09:00 2026-03-06T09:00 2026-03-09T09:00"),
+    ("every sunday to monday at 9 stand-up", "2026-03-08T09:00 2026-03-09T09:00 2026-03-15T09:00"),
 )
 # All times that it comes round, up to its end.
 ENDING = (
@@ -66,6 +67,12 @@ ENDING = (
     ),
     ("drink water every hour until 3pm", "2026-03-04T14:00 2026-03-04T15:00"),
     ("yoga from tomorrow every day for 2 days", "2026-03-05 2026-03-06"),
+    (
+        "the pills every 8 hours until 6pm tomorrow",
+        "2026-03-04T21:00 2026-03-05T05:00 2026-03-05T13:00",
+    ),
+    ("the pills every 8 hours until tomorrow 5am", "2026-03-04T21:00 2026-03-05T05:00"),
+    ("yoga every tuesday until friday 20 march", "2026-03-10 2026-03-17"),
     ("feed the fish every day from 10 to 12 march", "2026-03-10 2026-03-11 2026-03-12"),
 )
 # Their length, another thing to do, and a month without such a day.
@@ -75,6 +82,7 @@ ENDLESS = (
     "call mum every sunday; the report until friday",
     "call mum every sunday and finish the report until friday",
     "service it once a year, in october",
+    "fair every monday at 8 until friday at 5",
 )
 NOT_REPEATING = (
     "read the daily news by friday",

@@ -16,13 +16,14 @@ from typing import Final
 from memory_butler.domain.periods import Period
 from memory_butler.domain.text import as_matched
 from memory_butler.journal import german
-from memory_butler.journal.clocks import LISTED, WEEKDAY, Clock, clock_near, times_of_day
+from memory_butler.journal.clocks import LISTED, WEEKDAY, Clock, clock_near, is_beside, times_of_day
 from memory_butler.journal.dateparsing import coming_date, phrases_of
 from memory_butler.journal.english import ENGLISH, SUFFIX
 from memory_butler.journal.german import GERMAN
 from memory_butler.journal.meant import (
     Day,
     Language,
+    Meant,
     bounded,
     ends_another,
     is_name,
@@ -272,11 +273,8 @@ def _dates(
             row = next((one for one in _rows(times, text) if clock in one), [clock])
             found = _at_first(found, row[row.index(clock) :], text, base, match[0])
         elif is_moment:
-            # "Every hour until 5pm".
-            last = next((one for one in times if found.repeats and is_until(one, text)), None)
-            if last is not None and end_of(found.repeats or "") is None:
-                end = _at(day_of(base), last, text, base, None).due()
-                found = replace(found, repeats=ending(found.repeats or "", end))
+            if found.repeats is not None:
+                found = _until_hour(found, one, what, base)
         elif language.before.search(before) or said.startswith(("before ", "vor ")):
             if not said.startswith("end"):
                 found = replace(found, start=base, end=found.start, at=None)
@@ -288,6 +286,25 @@ def _dates(
         if clock.alone and not clock.foreign:
             yield _at(day_of(base), clock, text, base, None)
             return
+
+
+def _until_hour(found: Found, repeated: Day, what: Meant, base: datetime) -> Found:
+    """What repeats by the hour, up to a time of day: "until 5pm", "until 6pm on Friday"; of the day
+    with which it ends already up to that: "until Friday at 6pm"."""
+    last, text = end_of(found.repeats or ""), repeated[0].string
+    others = [one for one in what.days if one is not repeated]
+    for clock in what.times:
+        day = next((one for one in others if is_beside(one[0], clock, text)), None)
+        named = day[1](day[0], base) if day else day_of(base)
+        if named is None or named.repeats is not None:
+            continue
+        is_last = (
+            is_until(clock, text) if last is None else named.due().replace(tzinfo=None) == last
+        )
+        if is_last:
+            end = _at(named, clock, text, base, day[0][0] if day else None).due()
+            return replace(found, repeats=ending(found.repeats or "", end))
+    return found
 
 
 def _is_after(moment: datetime, base: datetime) -> bool:

@@ -216,7 +216,8 @@ def _rules() -> tuple[Rule, ...]:
             readers.of_each_month,
         ),
         rule(
-            rf"(?:every|each)\s+(?P<first>{_WEEKDAY_OR_SHORT})\s?(?:[-–]|to|through|till|until)\s?(?P<last>{_ANY_WEEKDAY})",
+            rf"(?:every|each)\s+(?P<first>{_WEEKDAY_OR_SHORT})\s?(?:[-–]|to|through)\s?(?P<last>{_ANY_WEEKDAY})"
+            rf"(?!,?\s+(?:the\s+)?(?:\d{{1,2}}(?:{SUFFIX}|\s+{_MONTH})|{_MONTH}\s+\d))",
             readers.from_day_to_day,
         ),
         rule(

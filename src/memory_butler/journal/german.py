@@ -298,7 +298,8 @@ def _rules() -> tuple[Rule, ...]:
         rule(rf"am\s+{place}\s+{_WEEKDAY}\s+im\s+{_MONTH}", readers.of_some_month),
         rule(rf"jedes\s+jahr\s+(?:am\s+)?(?P<day>\d{{1,2}})\.\s*{_MONTH}", readers.repeated),
         rule(
-            rf"{each}(?P<first>{weekdays})\s+bis\s+(?P<last>{weekdays})\b",
+            rf"{each}(?P<first>{weekdays})\s+bis\s+(?P<last>{weekdays})\b"
+            r"(?!,?\s+(?:de[nm]\s+)?\d{1,2}\.(?!\d\d\b(?!\.)))",
             readers.from_day_to_day,
         ),
         rule(rf"{each}{_DAYS}\b{_PART}", readers.repeated),

@@ -230,7 +230,8 @@ def bounded(repeated: Day, named: Meant, base: datetime) -> Found | None:
         if day is match or _is_apart(match, day):
             continue
         end = read_day(day, base)
-        if end is None or end.repeats is not None:
+        # "Every Monday at 8 until Friday at 5" is how long it lasts.
+        if end is None or end.repeats is not None or end.again == found.again == 7 * DAY:
             continue
         if _is_until(day):
             return _ending(found, end.lasts or end.end)
