@@ -259,6 +259,12 @@ PHRASES: list[tuple[str, str | None]] = [
     ("meine Frau Freitag um 15 Uhr abholen", "2026-03-06T15:00"),
     ("bis zum Ende des Kurses, ab Freitag um 8", None),
     ("heute um 12 Uhr und um 20 Uhr Tropfen", "2026-03-04T20:00"),
+    ("Familie Sonntag zum Essen einladen", "2026-03-08"),
+    ("Termin Dr. Freitag 10 Uhr", "2026-03-06T10:00"),
+    ("heute um 6 Uhr Training", "2026-03-04T18:00"),
+    ("heute früh um 6 Uhr Training", None),
+    ("heute von 9 bis 17 Uhr Messe", None),
+    ("morgen Abendessen um 6 Uhr", "2026-03-05T18:00"),
 ]
 REPEATED = [
     ("jeden ersten Montag im Monat Treffen", "2026-04-06T23:59", "FREQ=MONTHLY;BYDAY=1MO"),

@@ -43,7 +43,8 @@ _JOIN: Final = re.compile(r",?\s*(?:(?:at|around|by|before|until|on|am)\b|@)?\s*
 class Clock:
     """A time of day in a text; an `hour` of 24 is the end of the day.
 
-    `half`: "exact" where the half of the day is known, else None. `alone`: surely a time without a
+    `half`: "exact" where the half of the day is known, "morning" where it is unless that is past
+    today, else None. `alone`: surely a time without a
     day. `foreign`: of another language than the text, and so none without a day.
     """
 

@@ -385,6 +385,11 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
             is not None
         )
         at = _half_meant(at, base, is_late=is_late, is_early=is_early, day_said=said is not None)
+    is_once = said is not None and found.repeats is None and found.again is None
+    if is_once and clock.half == "morning" and at.date() == base.date() and at.hour < 12:
+        # "Heute um 6 Uhr", said at noon; not "heute früh".
+        is_early = found.is_part or _EARLY.search(text)
+        at += 0 * DAY if is_early or _is_after(at, base) else DAY / 2
     again = found.again if said is not None else DAY
     if not _is_after(at, base) and again is not None:
         # Where the clocks went back, the same time comes once more.

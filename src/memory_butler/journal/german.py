@@ -120,7 +120,8 @@ _WEEKS_OF_DAYS: Final = {7: 1, 8: 1, 14: 2, 21: 3}
 _HOUR = rf"(?P<hour>\d{{1,2}}|eins?|{'|'.join(_TWO_TO_TWELVE)})"
 # "Sonnabend" is a day, "Heiligabend" another one, and "Feierabend" the end of work.
 LATE: Final = re.compile(
-    r"(?:(?<!sonn)(?<!heilig)(?<!feier)abend|nachmittag|\bnacht)s?\b", re.IGNORECASE
+    r"(?:(?<!sonn)(?<!heilig)(?<!feier)abend(?:essen|brot)?|nachmittag|\bnacht)s?\b",
+    re.IGNORECASE,
 )
 _FROM_UHR: Final = 6  # the hours with "Uhr" that are on the clock of 24 hours
 # What a number after "um" may count instead: by how much.
@@ -170,10 +171,12 @@ def _clock(match: Match) -> list[Clock]:
         return []
     # "6 Uhr" is on the clock of 24 hours, unless somebody speaks of an evening; "5 Uhr" is seldom
     # in the early morning (C-526).
-    is_morning = given.get("uhr") and hour >= _FROM_UHR and not LATE.search(match.string)
+    has_uhr = given.get("uhr") or given.get("end")
+    is_morning = has_uhr and hour >= _FROM_UHR and not LATE.search(match.string)
     is_in_full = hour > 12 or hour == 0 or given["hour"].startswith("0")
-    exact = is_in_full or given.get("minute") or is_morning
-    return [Clock(match.start(), match.end(), hour, minute, "exact" if exact else None, None, True)]
+    is_exact = is_in_full or given.get("minute") or (is_morning and given.get("end"))
+    half = "exact" if is_exact else "morning" if is_morning else None
+    return [Clock(match.start(), match.end(), hour, minute, half, None, True)]
 
 
 @cache
@@ -182,8 +185,8 @@ def _clocks() -> tuple[re.Pattern[str], ...]:
     minute = r"(?:[:.](?P<minute>\d\d))?"
     patterns = (
         # Of a span its beginning: "von 9 bis 17 Uhr".
-        rf"\b(?:von|zwischen)\s+{_HOUR}{minute}(?:\s*uhr)?\s+(?:bis|und)\s+\d{{1,2}}(?:[:.]\d\d)?\s*(?P<uhr>uhr)\b",
-        rf"(?<![\w:.-]){_HOUR}{minute}\s?(?:bis|[-–])\s?\d{{1,2}}(?:[:.]\d\d)?\s*(?P<uhr>uhr)\b",
+        rf"\b(?:von|zwischen)\s+{_HOUR}{minute}(?:\s*uhr)?\s+(?:bis|und)\s+\d{{1,2}}(?:[:.]\d\d)?\s*(?P<end>uhr)\b",
+        rf"(?<![\w:.-]){_HOUR}{minute}\s?(?:bis|[-–])\s?\d{{1,2}}(?:[:.]\d\d)?\s*(?P<end>uhr)\b",
         # "Fünf vor halb neun"; "5 Minuten vor 8" is counted from it.
         rf"\b(?:um\s+|gegen\s+)?(?P<minutes>fünf|zehn|zwanzig|(?:(?<=um )|(?<=gegen ))(?:5|10|20))"
         rf"\s+(?P<side>vor|nach)\s+(?P<half>halb\s+)?{_HOUR}\b(?!\.)",

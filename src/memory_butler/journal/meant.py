@@ -60,7 +60,8 @@ _TO: Final = re.compile(r"\s*(?:[-–]|to|through)\s*(?:the\s+)?", re.IGNORECASE
 _QUOTED: Final = re.compile(
     r"""(?<![\w=])(?:"[^"\n]{3,100}"|'[^'\n]{3,100}'|[“„][^“”\n]{3,100}[“”]|»[^»«\n]{3,100}«)(?!\w)"""
 )
-_MISTER: Final = re.compile(r"\b(?:Mr|Mrs|Ms|Miss)\.?\s$")
+_MISTER: Final = re.compile(r"(?<!\bthe )(?<!\bmy )\b(?:Mr|Mrs|Ms|Miss)\.?\s$")
+_GERMAN_TITLES: Final = ("Frau ", "Familie ", "Herr ", "Herrn ")
 # A day from which on something is, not one after or but for which it is.
 _BEGINS: Final = re.compile(r"(?:from|ab|vo[mn])\b", re.IGNORECASE)
 # What ends with Thursday is due on "the day before Friday".
@@ -72,6 +73,8 @@ def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
     days, times = _unquoted(named, text), language.times(text)
     offsets = _offsets(text, [match for match, _ in days], times, language)
     times = [one for one in times if not _is_counted(one.start, text, offsets)]
+    # Nothing else says when: "Familie Sonntag einladen".
+    is_only_name = not times and all(is_name(match) for match, _ in days)
     kept: list[Day] = []
     begins: list[Day] = []
     other = ends_span = False
@@ -83,7 +86,7 @@ def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
         elif following and excluded and _begins_span(excluded, match, following[0], language):
             ends_span = True
             kept.append((match, _from_to(read, *following)))
-        elif is_name(match):
+        elif is_name(match) and not is_only_name:
             continue
         elif excluded and _BEGINS.match(excluded[0]) and not _is_past(match):
             other = True
@@ -114,10 +117,11 @@ def _unquoted(days: Sequence[Day], text: str) -> list[Day]:
 
 
 def is_name(day: Match) -> bool:
-    """Whether a day is somebody's name: "Mrs Friday", "Herr Sonntag"."""
+    """Whether a day may be somebody's name: "Mrs Friday", "Herr Sonntag"; not "Dr. Friday"."""
     before = day.string[max(0, day.start() - 40) : day.start()]
     title = TITLES.search(before)
-    return bool(_MISTER.search(before) or (title and not title["whose"] and not title["kin"]))
+    is_german = title and not title["whose"] and title[0].endswith(_GERMAN_TITLES)
+    return bool(_MISTER.search(before) or is_german)
 
 
 def _is_past(day: Match) -> bool:
