@@ -318,6 +318,12 @@ REPEATED = [
         "2026-03-10T23:59",
         "FREQ=WEEKLY;BYDAY=TU;UNTIL=20260320",
     ),
+    (
+        "stündlich bis 17 Uhr trinken",
+        "2026-03-04T14:00",
+        "FREQ=MINUTELY;INTERVAL=60;UNTIL=20260304T17",
+    ),
+    ("jeden Tag in den nächsten zwei Wochen üben", "2026-03-04T23:59", "FREQ=DAILY;UNTIL=20260317"),
     ("jeden Tag ab Montag um 8 Tablette", "2026-03-09T08:00", "FREQ=DAILY;BYHOUR=8"),
     ("jeden Tag vom 10. bis 20. März füttern", "2026-03-10T23:59", "FREQ=DAILY;UNTIL=20260320"),
 ]

@@ -78,8 +78,8 @@ def schedule(
     From its `due` attribute, else from a phrase within its text. The future is preferred, and what
     is past is no due date. A phrase that names a time of day means that moment; one that names a
     day, week or month means its last second, for what is due on Tuesday is not late on Tuesday.
-    What repeats is due when it first comes round; with a date in the attribute, the text alone may
-    say that it does.
+    What repeats is due when it first comes round, also where it ends by then; with a date in the
+    attribute, the text alone may say that it does.
     """
     base = now.astimezone(policy.zone)
     found = None
@@ -99,15 +99,19 @@ def schedule(
         try:
             if not _is_after(due, base):
                 due = next_round(rule, due, base, policy.zone)
-            end = end_of(rule)
-            if end is not None and due.astimezone(policy.zone).replace(tzinfo=None) > end:
-                if found.repeats is not None:
-                    return None
-                rule = None
         except (OverflowError, ValueError):
             return None
+        rule = rule if _comes_again(rule, due, policy) else None
     due = due.astimezone(UTC)
     return Schedule(due, rule) if due > now else None
+
+
+def _comes_again(rule: str, due: datetime, policy: JournalPolicy) -> bool:
+    """Whether a rule has a round after the first: "every day until today" has none."""
+    try:
+        return end_of(rule) is None or next_round(rule, due, due, policy.zone) > due
+    except (OverflowError, ValueError):
+        return False
 
 
 def due_date(
@@ -388,8 +392,8 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
     is_once = said is not None and found.repeats is None and found.again is None
     if is_once and clock.half == "morning" and at.date() == base.date() and at.hour < 12:
         # "Heute um 6 Uhr", said at noon; not "heute früh".
-        is_early = found.is_part or _EARLY.search(text)
-        at += 0 * DAY if is_early or _is_after(at, base) else DAY / 2
+        is_meant = found.is_part or _EARLY.search(text) or _is_after(at, base)
+        at += 0 * DAY if is_meant else DAY / 2
     again = found.again if said is not None else DAY
     if not _is_after(at, base) and again is not None:
         # Where the clocks went back, the same time comes once more.

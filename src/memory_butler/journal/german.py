@@ -41,9 +41,9 @@ _PARTS: Final[Mapping[str, str]] = {
 _UNITS: Final[Mapping[str, str]] = {
     "minute": "minute", "stunde": "hour", "tag": "day", "woche": "week", "wochenende": "weekend",
     "monat": "month", "jahr": "year", "werktag": "working day", "täglich": "day",
-    "wöchentlich": "week", "monatlich": "month", "jährlich": "year", "werktags": "working day",
-    "wochentags": "working day", "unter der woche": "working day", "monats": "month",
-    "jahres": "year",
+    "stündlich": "hour", "wöchentlich": "week", "monatlich": "month", "jährlich": "year",
+    "werktags": "working day", "wochentags": "working day", "unter der woche": "working day",
+    "monats": "month", "jahres": "year",
 }  # fmt: skip
 _PLACES: Final[Mapping[str, int]] = {
     "ersten": 1, "zweiten": 2, "dritten": 3, "vierten": 4, "letzten": -1,
@@ -301,7 +301,7 @@ def _rules() -> tuple[Rule, ...]:
         rule(rf"am\s+{place}\s+{_WEEKDAY}\s+im\s+{_MONTH}", readers.of_some_month),
         rule(rf"jedes\s+jahr\s+(?:am\s+)?(?P<day>\d{{1,2}})\.\s*{_MONTH}", readers.repeated),
         rule(
-            rf"{each}(?P<first>{weekdays})\s+bis\s+(?P<last>{weekdays})\b"
+            rf"{each}(?:tag\s+von\s+)?(?P<first>{weekdays})\s+bis\s+(?P<last>{weekdays})\b"
             r"(?!,?\s+(?:de[nm]\s+)?\d{1,2}\.(?!\d\d\b(?!\.)))",
             readers.from_day_to_day,
         ),
@@ -315,7 +315,7 @@ def _rules() -> tuple[Rule, ...]:
         ),
         rule(rf"alle\s+{_COUNT}\s+{_UNIT}(?:\s+(?:am\s+)?{_DAYS}s?\b)?", readers.repeated),
         rule(
-            r"(?P<unit>täglich|wöchentlich|monatlich|jährlich|werktags|wochentags"
+            r"(?P<unit>stündlich|täglich|wöchentlich|monatlich|jährlich|werktags|wochentags"
             r"|unter der woche)\b",
             readers.repeated,
         ),
@@ -462,7 +462,8 @@ GERMAN: Final = Language(
     lasts=(
         rule(rf"(?:für\s+)?(?:die\s+nächsten\s+)?{_COUNT}\s+{_UNIT}\s+lang\b", readers.later),
         rule(
-            rf"(?:für\s+(?:die\s+nächsten\s+)?|die\s+nächsten\s+){_COUNT}\s+{_UNIT}", readers.later
+            rf"(?:für\s+(?:die\s+nächsten\s+)?|(?:die|in\s+den)\s+nächsten\s+){_COUNT}\s+{_UNIT}",
+            readers.later,
         ),
     ),
 )

@@ -184,9 +184,12 @@ _UNTIL: Final = re.compile(
     r"\b(?:until|till|til|through|up\s+to|bis(?:\s+(?:zum|einschließlich))?)\s+(?:the\s+)?$",
     re.IGNORECASE,
 )
+_STARTING: Final = re.compile(
+    r"\b(?:starting|beginning)\s+(?:(?:on|from)\s+)?(?:the\s+)?$", re.IGNORECASE
+)
 _BEGINS_UNTIL: Final = re.compile(r"(?:until|till|bis)\s", re.IGNORECASE)
 # Between what repeats and the week or month in which it does: "every day this week", "in March".
-_WITHIN: Final = re.compile(r"[\s,]*(?:in|during|for|im)?\s*(?:the\s+)?", re.IGNORECASE)
+_WITHIN: Final = re.compile(r"[\s,]*(?:in|during|for|from|im)?\s*(?:the\s+)?", re.IGNORECASE)
 # Between two sentences, or two things to do: "every Sunday and finish it until Friday".
 _APART: Final = re.compile(
     r"[;\n]|(?<!\d)[.!?]\s|\b(?:and|but|then|und|aber|dann)\s+"
@@ -202,6 +205,10 @@ def _is_until(day: Match) -> bool:
     )
 
 
+def _is_starting(day: Match) -> bool:
+    return _STARTING.search(day.string[max(0, day.start() - _NEAR) : day.start()]) is not None
+
+
 def _is_apart(one: Match, other: Match) -> bool:
     """Whether they are in two sentences, or of two things to do."""
     first, last = sorted((one.span(), other.span()))
@@ -209,8 +216,8 @@ def _is_apart(one: Match, other: Match) -> bool:
 
 
 def ends_another(day: Match, days: list[Day], base: datetime) -> bool:
-    """Whether a day is no more than the end of what its sentence says to repeat."""
-    return _is_until(day) and any(
+    """Whether a day is no more than the beginning or end of what its sentence says to repeat."""
+    return (_is_until(day) or _is_starting(day)) and any(
         (found := read(one, base)) is not None and found.repeats and not _is_apart(one, day)
         for one, read in days
         if one is not day
@@ -227,7 +234,7 @@ def bounded(repeated: Day, named: Meant, base: datetime) -> Found | None:
     found = read(match, base)
     if found is None or found.repeats is None:
         return found
-    for day, read_day in named.begins:
+    for day, read_day in [*named.begins, *(one for one in named.days if _is_starting(one[0]))]:
         begin = None if _is_apart(match, day) else read_day(day, base)
         found = (begin and begin.repeats is None and read(match, max(base, begin.start))) or found
     for day, read_day in named.days:
@@ -239,8 +246,11 @@ def bounded(repeated: Day, named: Meant, base: datetime) -> Found | None:
             continue
         if _is_until(day):
             return _ending(found, end.lasts or end.end)
+        # "Every day at 8pm this week".
+        clocks = (one.end for one in named.times if is_beside(match, one, match.string))
+        after = max([match.end(), *(one for one in clocks if one <= day.start())])
         is_long = end.lasts is not None or end.end - end.start > 2 * DAY
-        if is_long and _WITHIN.fullmatch(match.string, match.end(), day.start()):
+        if is_long and _WITHIN.fullmatch(match.string, after, day.start()):
             later = read(match, max(base, end.start))
             if later is not None and later.due() < (end.lasts or end.end):
                 return _ending(later, end.lasts or end.end)
@@ -260,8 +270,9 @@ def lasting(found: Found, match: Match, language: Language, base: datetime) -> F
         is_past = found.due().astimezone(UTC) <= base.astimezone(UTC)
         start = found.start + (second - first if is_past else 0 * DAY)
         end = None if _is_apart(match, length) else read(length, start)
-        if end is not None and start + (second - first) < end.start:
-            return _ending(found, end.start + ((found.at or found.start) - found.start))
+        last = None if end is None else end.at or end.start
+        if last is not None and start + (second - first) < last:
+            return _ending(found, last + ((found.at or found.start) - found.start))
     return found
 
 
