@@ -259,6 +259,12 @@ PHRASES: list[tuple[str, str | None]] = [
     ("meine Frau Freitag um 15 Uhr abholen", "2026-03-06T15:00"),
     ("bis zum Ende des Kurses, ab Freitag um 8", None),
     ("heute um 12 Uhr und um 20 Uhr Tropfen", "2026-03-04T20:00"),
+    ("Familie Sonntag zum Essen einladen", "2026-03-08"),
+    ("Termin Dr. Freitag 10 Uhr", "2026-03-06T10:00"),
+    ("heute um 6 Uhr Training", "2026-03-04T18:00"),
+    ("heute früh um 6 Uhr Training", None),
+    ("heute von 9 bis 17 Uhr Messe", None),
+    ("morgen Abendessen um 6 Uhr", "2026-03-05T18:00"),
 ]
 REPEATED = [
     ("jeden ersten Montag im Monat Treffen", "2026-04-06T23:59", "FREQ=MONTHLY;BYDAY=1MO"),
@@ -302,6 +308,22 @@ REPEATED = [
         "2026-03-04T14:00",
         "FREQ=MINUTELY;INTERVAL=60;UNTIL=20260304T17",
     ),
+    (
+        "alle 2 Stunden bis 18 Uhr am Freitag",
+        "2026-03-04T15:00",
+        "FREQ=MINUTELY;INTERVAL=120;UNTIL=20260306T18",
+    ),
+    (
+        "jeden Dienstag bis Freitag, den 20. März",
+        "2026-03-10T23:59",
+        "FREQ=WEEKLY;BYDAY=TU;UNTIL=20260320",
+    ),
+    (
+        "stündlich bis 17 Uhr trinken",
+        "2026-03-04T14:00",
+        "FREQ=MINUTELY;INTERVAL=60;UNTIL=20260304T17",
+    ),
+    ("jeden Tag in den nächsten zwei Wochen üben", "2026-03-04T23:59", "FREQ=DAILY;UNTIL=20260317"),
     ("jeden Tag ab Montag um 8 Tablette", "2026-03-09T08:00", "FREQ=DAILY;BYHOUR=8"),
     ("jeden Tag vom 10. bis 20. März füttern", "2026-03-10T23:59", "FREQ=DAILY;UNTIL=20260320"),
 ]

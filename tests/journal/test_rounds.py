@@ -51,6 +51,8 @@ REPEATING = (
     ("party every year on february 29", "2027-02-28 2028-02-29 2029-02-28"),
     ("take the pills every 8 hours", "2026-03-04T21:00 2026-03-05T05:00 2026-03-05T13:00"),
     ("every monday to friday at 9 stand-up", "2026-03-05T09:00 2026-03-06T09:00 2026-03-09T09:00"),
+    ("every day from monday to friday: read", "2026-03-04 2026-03-05 2026-03-06"),
+    ("every sunday to monday at 9 stand-up", "2026-03-08T09:00 2026-03-09T09:00 2026-03-15T09:00"),
 )
 # All times that it comes round, up to its end.
 ENDING = (
@@ -66,6 +68,18 @@ ENDING = (
     ),
     ("drink water every hour until 3pm", "2026-03-04T14:00 2026-03-04T15:00"),
     ("yoga from tomorrow every day for 2 days", "2026-03-05 2026-03-06"),
+    (
+        "the pills every 8 hours until 6pm tomorrow",
+        "2026-03-04T21:00 2026-03-05T05:00 2026-03-05T13:00",
+    ),
+    ("the pills every 8 hours until tomorrow 5am", "2026-03-04T21:00 2026-03-05T05:00"),
+    ("yoga every tuesday in the next two weeks", "2026-03-10 2026-03-17"),
+    ("yoga every tuesday until friday 20 march", "2026-03-10 2026-03-17"),
+    ("yoga every day from tomorrow until friday", "2026-03-05 2026-03-06"),
+    ("yoga every day at 8pm starting friday for 2 days", "2026-03-06T20:00 2026-03-07T20:00"),
+    ("drink every hour for 3 hours", "2026-03-04T14:00 2026-03-04T15:00 2026-03-04T16:00"),
+    ("yoga every thursday and friday at 6pm this week", "2026-03-05T18:00 2026-03-06T18:00"),
+    ("take pills daily until friday", "2026-03-04 2026-03-05 2026-03-06"),
     ("feed the fish every day from 10 to 12 march", "2026-03-10 2026-03-11 2026-03-12"),
 )
 # Their length, another thing to do, and a month without such a day.
@@ -75,6 +89,7 @@ ENDLESS = (
     "call mum every sunday; the report until friday",
     "call mum every sunday and finish the report until friday",
     "service it once a year, in october",
+    "fair every monday at 8 until friday at 5",
 )
 NOT_REPEATING = (
     "read the daily news by friday",
@@ -123,11 +138,20 @@ def test_what_repeats_ends_when_it_says(text: str, times: str) -> None:
         next_round(found.repeats, dues[-1], dues[-1], BERLIN.zone)
 
 
-def test_what_repeats_until_before_its_first_time_is_no_plan_for_then() -> None:
-    assert schedule(None, "gym every month on the 31st until 20 march", NOW, BERLIN) is None
-    given = schedule("2026-03-25", "gym every day until 20 march", NOW, BERLIN)
-    assert given is not None
-    assert given.repeats is None
+@pytest.mark.parametrize(
+    ("due", "text", "then"),
+    [
+        (None, "gym every month on the 31st until 20 march", "2026-03-31"),
+        ("2026-03-25", "gym every day until 20 march", "2026-03-25"),
+        ("every day until 1 march 2026", "gym", "2026-03-04"),
+        (None, "gym every day until today", "2026-03-04"),
+    ],
+)
+def test_what_ends_by_its_first_time_is_due_once(due: str | None, text: str, then: str) -> None:
+    found = schedule(due, text, NOW, BERLIN)
+    assert found is not None
+    assert found.repeats is None
+    assert written(found.due, BERLIN.zone) == then
 
 
 @pytest.mark.parametrize("text", ENDLESS)

@@ -13,7 +13,7 @@ Match = re.Match[str]
 WEEKDAY: Final = "|".join(WEEKDAYS)
 # After "the 4th" and "at 7" alone: a noun would make it the 4th wall, and 7 Elm Street.
 ENDS: Final = (
-    rf"(?=\s*(?:$|[.,;:!?)\n]|(?:on|at|by|in|every|this|next|today|tonight|tomorrow|with"
+    rf"(?=\s*(?:$|[.,;:!?)\n]|(?:on|at|by|in|until|till|every|this|next|today|tonight|tomorrow|with"
     rf"|{WEEKDAY})\b))"
 )
 
@@ -36,14 +36,15 @@ _NOT_BEFORE_TIME: Final = re.compile(
 _NEAR_BEFORE: Final = 120
 # Between a day and its time: "friday at 6", "at 9pm tonight", "on the 28th, 3 pm".
 _NEAR_CHARS: Final = 3
-_JOIN: Final = re.compile(r",?\s*(?:(?:at|around|by|before|until|on)\b|@)?\s*", re.IGNORECASE)
+_JOIN: Final = re.compile(r",?\s*(?:(?:at|around|by|before|until|on|am)\b|@)?\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
     """A time of day in a text; an `hour` of 24 is the end of the day.
 
-    `half`: "exact" where the half of the day is known, else None. `alone`: surely a time without a
+    `half`: "exact" where the half of the day is known, "morning" where it is unless that is past
+    today, else None. `alone`: surely a time without a
     day. `foreign`: of another language than the text, and so none without a day.
     """
 

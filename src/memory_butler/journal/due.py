@@ -16,13 +16,14 @@ from typing import Final
 from memory_butler.domain.periods import Period
 from memory_butler.domain.text import as_matched
 from memory_butler.journal import german
-from memory_butler.journal.clocks import LISTED, WEEKDAY, Clock, clock_near, times_of_day
+from memory_butler.journal.clocks import LISTED, WEEKDAY, Clock, clock_near, is_beside, times_of_day
 from memory_butler.journal.dateparsing import coming_date, phrases_of
 from memory_butler.journal.english import ENGLISH, SUFFIX
 from memory_butler.journal.german import GERMAN
 from memory_butler.journal.meant import (
     Day,
     Language,
+    Meant,
     bounded,
     ends_another,
     is_name,
@@ -77,8 +78,8 @@ def schedule(
     From its `due` attribute, else from a phrase within its text. The future is preferred, and what
     is past is no due date. A phrase that names a time of day means that moment; one that names a
     day, week or month means its last second, for what is due on Tuesday is not late on Tuesday.
-    What repeats is due when it first comes round; with a date in the attribute, the text alone may
-    say that it does.
+    What repeats is due when it first comes round, also where it ends by then; with a date in the
+    attribute, the text alone may say that it does.
     """
     base = now.astimezone(policy.zone)
     found = None
@@ -98,15 +99,19 @@ def schedule(
         try:
             if not _is_after(due, base):
                 due = next_round(rule, due, base, policy.zone)
-            end = end_of(rule)
-            if end is not None and due.astimezone(policy.zone).replace(tzinfo=None) > end:
-                if found.repeats is not None:
-                    return None
-                rule = None
         except (OverflowError, ValueError):
             return None
+        rule = rule if _comes_again(rule, due, policy) else None
     due = due.astimezone(UTC)
     return Schedule(due, rule) if due > now else None
+
+
+def _comes_again(rule: str, due: datetime, policy: JournalPolicy) -> bool:
+    """Whether a rule has a round after the first: "every day until today" has none."""
+    try:
+        return end_of(rule) is None or next_round(rule, due, due, policy.zone) > due
+    except (OverflowError, ValueError):
+        return False
 
 
 def due_date(
@@ -272,11 +277,8 @@ def _dates(
             row = next((one for one in _rows(times, text) if clock in one), [clock])
             found = _at_first(found, row[row.index(clock) :], text, base, match[0])
         elif is_moment:
-            # "Every hour until 5pm".
-            last = next((one for one in times if found.repeats and is_until(one, text)), None)
-            if last is not None and end_of(found.repeats or "") is None:
-                end = _at(day_of(base), last, text, base, None).due()
-                found = replace(found, repeats=ending(found.repeats or "", end))
+            if found.repeats is not None:
+                found = _until_hour(found, one, what, base)
         elif language.before.search(before) or said.startswith(("before ", "vor ")):
             if not said.startswith("end"):
                 found = replace(found, start=base, end=found.start, at=None)
@@ -288,6 +290,25 @@ def _dates(
         if clock.alone and not clock.foreign:
             yield _at(day_of(base), clock, text, base, None)
             return
+
+
+def _until_hour(found: Found, repeated: Day, what: Meant, base: datetime) -> Found:
+    """What repeats by the hour, up to a time of day: "until 5pm", "until 6pm on Friday"; of the day
+    with which it ends already up to that: "until Friday at 6pm"."""
+    last, text = end_of(found.repeats or ""), repeated[0].string
+    others = [one for one in what.days if one is not repeated]
+    for clock in what.times:
+        day = next((one for one in others if is_beside(one[0], clock, text)), None)
+        named = day[1](day[0], base) if day else day_of(base)
+        if named is None or named.repeats is not None:
+            continue
+        is_last = (
+            is_until(clock, text) if last is None else named.due().replace(tzinfo=None) == last
+        )
+        if is_last:
+            end = _at(named, clock, text, base, day[0][0] if day else None).due()
+            return replace(found, repeats=ending(found.repeats or "", end))
+    return found
 
 
 def _is_after(moment: datetime, base: datetime) -> bool:
@@ -368,6 +389,11 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
             is not None
         )
         at = _half_meant(at, base, is_late=is_late, is_early=is_early, day_said=said is not None)
+    is_once = said is not None and found.repeats is None and found.again is None
+    if is_once and clock.half == "morning" and at.date() == base.date() and at.hour < 12:
+        # "Heute um 6 Uhr", said at noon; not "heute früh".
+        is_meant = found.is_part or _EARLY.search(text) or _is_after(at, base)
+        at += 0 * DAY if is_meant else DAY / 2
     again = found.again if said is not None else DAY
     if not _is_after(at, base) and again is not None:
         # Where the clocks went back, the same time comes once more.

@@ -216,7 +216,8 @@ def _rules() -> tuple[Rule, ...]:
             readers.of_each_month,
         ),
         rule(
-            rf"(?:every|each)\s+(?P<first>{_WEEKDAY_OR_SHORT})\s?(?:[-–]|to|through|till|until)\s?(?P<last>{_ANY_WEEKDAY})",
+            rf"(?:every|each)\s+(?:day\s+from\s+)?(?P<first>{_WEEKDAY_OR_SHORT})\s?(?:[-–]|to|through)\s?(?P<last>{_ANY_WEEKDAY})"
+            rf"(?!,?\s+(?:the\s+)?(?:\d{{1,2}}(?:{SUFFIX}|\s+{_MONTH})|{_MONTH}\s+\d))",
             readers.from_day_to_day,
         ),
         rule(
@@ -462,7 +463,12 @@ ENGLISH: Final = Language(
     ),
     before=re.compile(r"\bbefore\s+(?:the\s+)?$", re.IGNORECASE),
     up_to=re.compile(r"\b(?:by|until|till|within|before)\s+(?:the\s+)?$", re.IGNORECASE),
-    lasts=(rule(rf"for\s+(?:the\s+(?:next\s+)?)?(?P<count>{NUMBER})\s+{_UNIT}", readers.later),),
+    lasts=(
+        rule(
+            rf"(?:for\s+(?:the\s+(?:next\s+)?)?|in\s+the\s+next\s+)(?P<count>{NUMBER})\s+{_UNIT}",
+            readers.later,
+        ),
+    ),
     tells_which=_tells_which,
     is_moved=_is_moved,
 )

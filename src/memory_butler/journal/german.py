@@ -41,9 +41,9 @@ _PARTS: Final[Mapping[str, str]] = {
 _UNITS: Final[Mapping[str, str]] = {
     "minute": "minute", "stunde": "hour", "tag": "day", "woche": "week", "wochenende": "weekend",
     "monat": "month", "jahr": "year", "werktag": "working day", "täglich": "day",
-    "wöchentlich": "week", "monatlich": "month", "jährlich": "year", "werktags": "working day",
-    "wochentags": "working day", "unter der woche": "working day", "monats": "month",
-    "jahres": "year",
+    "stündlich": "hour", "wöchentlich": "week", "monatlich": "month", "jährlich": "year",
+    "werktags": "working day", "wochentags": "working day", "unter der woche": "working day",
+    "monats": "month", "jahres": "year",
 }  # fmt: skip
 _PLACES: Final[Mapping[str, int]] = {
     "ersten": 1, "zweiten": 2, "dritten": 3, "vierten": 4, "letzten": -1,
@@ -120,7 +120,8 @@ _WEEKS_OF_DAYS: Final = {7: 1, 8: 1, 14: 2, 21: 3}
 _HOUR = rf"(?P<hour>\d{{1,2}}|eins?|{'|'.join(_TWO_TO_TWELVE)})"
 # "Sonnabend" is a day, "Heiligabend" another one, and "Feierabend" the end of work.
 LATE: Final = re.compile(
-    r"(?:(?<!sonn)(?<!heilig)(?<!feier)abend|nachmittag|\bnacht)s?\b", re.IGNORECASE
+    r"(?:(?<!sonn)(?<!heilig)(?<!feier)abend(?:essen|brot)?|nachmittag|\bnacht)s?\b",
+    re.IGNORECASE,
 )
 _FROM_UHR: Final = 6  # the hours with "Uhr" that are on the clock of 24 hours
 # What a number after "um" may count instead: by how much.
@@ -170,10 +171,12 @@ def _clock(match: Match) -> list[Clock]:
         return []
     # "6 Uhr" is on the clock of 24 hours, unless somebody speaks of an evening; "5 Uhr" is seldom
     # in the early morning (C-526).
-    is_morning = given.get("uhr") and hour >= _FROM_UHR and not LATE.search(match.string)
+    has_uhr = given.get("uhr") or given.get("end")
+    is_morning = has_uhr and hour >= _FROM_UHR and not LATE.search(match.string)
     is_in_full = hour > 12 or hour == 0 or given["hour"].startswith("0")
-    exact = is_in_full or given.get("minute") or is_morning
-    return [Clock(match.start(), match.end(), hour, minute, "exact" if exact else None, None, True)]
+    is_exact = is_in_full or given.get("minute") or (is_morning and given.get("end"))
+    half = "exact" if is_exact else "morning" if is_morning else None
+    return [Clock(match.start(), match.end(), hour, minute, half, None, True)]
 
 
 @cache
@@ -182,8 +185,8 @@ def _clocks() -> tuple[re.Pattern[str], ...]:
     minute = r"(?:[:.](?P<minute>\d\d))?"
     patterns = (
         # Of a span its beginning: "von 9 bis 17 Uhr".
-        rf"\b(?:von|zwischen)\s+{_HOUR}{minute}(?:\s*uhr)?\s+(?:bis|und)\s+\d{{1,2}}(?:[:.]\d\d)?\s*(?P<uhr>uhr)\b",
-        rf"(?<![\w:.-]){_HOUR}{minute}\s?(?:bis|[-–])\s?\d{{1,2}}(?:[:.]\d\d)?\s*(?P<uhr>uhr)\b",
+        rf"\b(?:von|zwischen)\s+{_HOUR}{minute}(?:\s*uhr)?\s+(?:bis|und)\s+\d{{1,2}}(?:[:.]\d\d)?\s*(?P<end>uhr)\b",
+        rf"(?<![\w:.-]){_HOUR}{minute}\s?(?:bis|[-–])\s?\d{{1,2}}(?:[:.]\d\d)?\s*(?P<end>uhr)\b",
         # "Fünf vor halb neun"; "5 Minuten vor 8" is counted from it.
         rf"\b(?:um\s+|gegen\s+)?(?P<minutes>fünf|zehn|zwanzig|(?:(?<=um )|(?<=gegen ))(?:5|10|20))"
         rf"\s+(?P<side>vor|nach)\s+(?P<half>halb\s+)?{_HOUR}\b(?!\.)",
@@ -298,7 +301,8 @@ def _rules() -> tuple[Rule, ...]:
         rule(rf"am\s+{place}\s+{_WEEKDAY}\s+im\s+{_MONTH}", readers.of_some_month),
         rule(rf"jedes\s+jahr\s+(?:am\s+)?(?P<day>\d{{1,2}})\.\s*{_MONTH}", readers.repeated),
         rule(
-            rf"{each}(?P<first>{weekdays})\s+bis\s+(?P<last>{weekdays})\b",
+            rf"{each}(?:tag\s+von\s+)?(?P<first>{weekdays})\s+bis\s+(?P<last>{weekdays})\b"
+            r"(?!,?\s+(?:de[nm]\s+)?\d{1,2}\.(?!\d\d\b(?!\.)))",
             readers.from_day_to_day,
         ),
         rule(rf"{each}{_DAYS}\b{_PART}", readers.repeated),
@@ -311,7 +315,7 @@ def _rules() -> tuple[Rule, ...]:
         ),
         rule(rf"alle\s+{_COUNT}\s+{_UNIT}(?:\s+(?:am\s+)?{_DAYS}s?\b)?", readers.repeated),
         rule(
-            r"(?P<unit>täglich|wöchentlich|monatlich|jährlich|werktags|wochentags"
+            r"(?P<unit>stündlich|täglich|wöchentlich|monatlich|jährlich|werktags|wochentags"
             r"|unter der woche)\b",
             readers.repeated,
         ),
@@ -458,7 +462,8 @@ GERMAN: Final = Language(
     lasts=(
         rule(rf"(?:für\s+)?(?:die\s+nächsten\s+)?{_COUNT}\s+{_UNIT}\s+lang\b", readers.later),
         rule(
-            rf"(?:für\s+(?:die\s+nächsten\s+)?|die\s+nächsten\s+){_COUNT}\s+{_UNIT}", readers.later
+            rf"(?:für\s+(?:die\s+nächsten\s+)?|(?:die|in\s+den)\s+nächsten\s+){_COUNT}\s+{_UNIT}",
+            readers.later,
         ),
     ),
 )

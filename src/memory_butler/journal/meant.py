@@ -60,7 +60,8 @@ _TO: Final = re.compile(r"\s*(?:[-–]|to|through)\s*(?:the\s+)?", re.IGNORECASE
 _QUOTED: Final = re.compile(
     r"""(?<![\w=])(?:"[^"\n]{3,100}"|'[^'\n]{3,100}'|[“„][^“”\n]{3,100}[“”]|»[^»«\n]{3,100}«)(?!\w)"""
 )
-_MISTER: Final = re.compile(r"\b(?:Mr|Mrs|Ms|Miss)\.?\s$")
+_MISTER: Final = re.compile(r"(?<!\bthe )(?<!\bmy )\b(?:Mr|Mrs|Ms|Miss)\.?\s$")
+_GERMAN_TITLES: Final = ("Frau ", "Familie ", "Herr ", "Herrn ")
 # A day from which on something is, not one after or but for which it is.
 _BEGINS: Final = re.compile(r"(?:from|ab|vo[mn])\b", re.IGNORECASE)
 # What ends with Thursday is due on "the day before Friday".
@@ -72,6 +73,8 @@ def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
     days, times = _unquoted(named, text), language.times(text)
     offsets = _offsets(text, [match for match, _ in days], times, language)
     times = [one for one in times if not _is_counted(one.start, text, offsets)]
+    # Nothing else says when: "Familie Sonntag einladen".
+    is_only_name = not times and all(is_name(match) for match, _ in days)
     kept: list[Day] = []
     begins: list[Day] = []
     other = ends_span = False
@@ -83,7 +86,7 @@ def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
         elif following and excluded and _begins_span(excluded, match, following[0], language):
             ends_span = True
             kept.append((match, _from_to(read, *following)))
-        elif is_name(match):
+        elif is_name(match) and not is_only_name:
             continue
         elif excluded and _BEGINS.match(excluded[0]) and not _is_past(match):
             other = True
@@ -114,10 +117,11 @@ def _unquoted(days: Sequence[Day], text: str) -> list[Day]:
 
 
 def is_name(day: Match) -> bool:
-    """Whether a day is somebody's name: "Mrs Friday", "Herr Sonntag"."""
+    """Whether a day may be somebody's name: "Mrs Friday", "Herr Sonntag"; not "Dr. Friday"."""
     before = day.string[max(0, day.start() - 40) : day.start()]
     title = TITLES.search(before)
-    return bool(_MISTER.search(before) or (title and not title["whose"] and not title["kin"]))
+    is_german = title and not title["whose"] and title[0].endswith(_GERMAN_TITLES)
+    return bool(_MISTER.search(before) or is_german)
 
 
 def _is_past(day: Match) -> bool:
@@ -180,9 +184,12 @@ _UNTIL: Final = re.compile(
     r"\b(?:until|till|til|through|up\s+to|bis(?:\s+(?:zum|einschließlich))?)\s+(?:the\s+)?$",
     re.IGNORECASE,
 )
+_STARTING: Final = re.compile(
+    r"\b(?:starting|beginning)\s+(?:(?:on|from)\s+)?(?:the\s+)?$", re.IGNORECASE
+)
 _BEGINS_UNTIL: Final = re.compile(r"(?:until|till|bis)\s", re.IGNORECASE)
 # Between what repeats and the week or month in which it does: "every day this week", "in March".
-_WITHIN: Final = re.compile(r"[\s,]*(?:in|during|for|im)?\s*(?:the\s+)?", re.IGNORECASE)
+_WITHIN: Final = re.compile(r"[\s,]*(?:in|during|for|from|im)?\s*(?:the\s+)?", re.IGNORECASE)
 # Between two sentences, or two things to do: "every Sunday and finish it until Friday".
 _APART: Final = re.compile(
     r"[;\n]|(?<!\d)[.!?]\s|\b(?:and|but|then|und|aber|dann)\s+"
@@ -198,6 +205,10 @@ def _is_until(day: Match) -> bool:
     )
 
 
+def _is_starting(day: Match) -> bool:
+    return _STARTING.search(day.string[max(0, day.start() - _NEAR) : day.start()]) is not None
+
+
 def _is_apart(one: Match, other: Match) -> bool:
     """Whether they are in two sentences, or of two things to do."""
     first, last = sorted((one.span(), other.span()))
@@ -205,8 +216,8 @@ def _is_apart(one: Match, other: Match) -> bool:
 
 
 def ends_another(day: Match, days: list[Day], base: datetime) -> bool:
-    """Whether a day is no more than the end of what its sentence says to repeat."""
-    return _is_until(day) and any(
+    """Whether a day is no more than the beginning or end of what its sentence says to repeat."""
+    return (_is_until(day) or _is_starting(day)) and any(
         (found := read(one, base)) is not None and found.repeats and not _is_apart(one, day)
         for one, read in days
         if one is not day
@@ -223,19 +234,23 @@ def bounded(repeated: Day, named: Meant, base: datetime) -> Found | None:
     found = read(match, base)
     if found is None or found.repeats is None:
         return found
-    for day, read_day in named.begins:
+    for day, read_day in [*named.begins, *(one for one in named.days if _is_starting(one[0]))]:
         begin = None if _is_apart(match, day) else read_day(day, base)
         found = (begin and begin.repeats is None and read(match, max(base, begin.start))) or found
     for day, read_day in named.days:
         if day is match or _is_apart(match, day):
             continue
         end = read_day(day, base)
-        if end is None or end.repeats is not None:
+        # "Every Monday at 8 until Friday at 5" is how long it lasts.
+        if end is None or end.repeats is not None or end.again == found.again == 7 * DAY:
             continue
         if _is_until(day):
             return _ending(found, end.lasts or end.end)
+        # "Every day at 8pm this week".
+        clocks = (one.end for one in named.times if is_beside(match, one, match.string))
+        after = max([match.end(), *(one for one in clocks if one <= day.start())])
         is_long = end.lasts is not None or end.end - end.start > 2 * DAY
-        if is_long and _WITHIN.fullmatch(match.string, match.end(), day.start()):
+        if is_long and _WITHIN.fullmatch(match.string, after, day.start()):
             later = read(match, max(base, end.start))
             if later is not None and later.due() < (end.lasts or end.end):
                 return _ending(later, end.lasts or end.end)
@@ -255,8 +270,9 @@ def lasting(found: Found, match: Match, language: Language, base: datetime) -> F
         is_past = found.due().astimezone(UTC) <= base.astimezone(UTC)
         start = found.start + (second - first if is_past else 0 * DAY)
         end = None if _is_apart(match, length) else read(length, start)
-        if end is not None and start + (second - first) < end.start:
-            return _ending(found, end.start + ((found.at or found.start) - found.start))
+        last = None if end is None else end.at or end.start
+        if last is not None and start + (second - first) < last:
+            return _ending(found, last + ((found.at or found.start) - found.start))
     return found
 
 

@@ -283,10 +283,11 @@ def repeated(said: Said, base: datetime) -> Found | None:
     return spans.round_of_unit(unit or "", base, every)
 
 
-def from_day_to_day(said: Said, base: datetime) -> Found | None:
-    """ "Mon-Fri at 7"."""
+def from_day_to_day(said: Said, base: datetime) -> Found:
+    """ "Mon-Fri at 7", "every Sunday to Thursday"."""
     first, last = (said.words.weekday(said[name] or "") for name in ("first", "last"))
-    return spans.round_of_week(range(first, last + 1), base) if first < last else None
+    days = range(first, first + (last - first) % 7 + 1)
+    return spans.round_of_week((day % 7 for day in days), base)
 
 
 def feast(said: Said, base: datetime) -> Found | None:

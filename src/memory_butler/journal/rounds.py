@@ -81,7 +81,7 @@ def at_clock(rule: str, due: datetime) -> str:
 
 def ending(rule: str, last: datetime) -> str:
     """A rule that does not come round after `last`, on the local clock face."""
-    return f"{rule};UNTIL={last:%Y%m%dT%H%M%S}"
+    return f"{_ENDING.sub('', rule)};UNTIL={last:%Y%m%dT%H%M%S}"
 
 
 def end_of(rule: str) -> datetime | None:
