@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
-from memory_butler.domain.written_dates import WEEKDAYS
+from memory_butler.domain.written_dates import WEEKDAY, WEEKDAYS
 
 Match = re.Match[str]
 
-WEEKDAY: Final = "|".join(WEEKDAYS)
 # After "the 4th" and "at 7" alone: a noun would make it the 4th wall, and 7 Elm Street.
 ENDS: Final = (
     rf"(?=\s*(?:$|[.,;:!?)\n]|(?:on|at|by|in|until|till|every|this|next|today|tonight|tomorrow|with"
@@ -25,11 +24,14 @@ _NOT: Final = (
 # And days that are named like a weekday.
 _NAMED: Final = "black|good|ash|super|easter|palm|cyber|maundy|whit|shrove"
 NOT_BEFORE: Final = re.compile(rf"\b(?:{_NOT}|{_NAMED})\s+(?:the\s+)?$", re.IGNORECASE)
+MOVED: Final = (
+    r"mov(?:e[ds]?|ing)|changed?|postponed?|rescheduled?|shift(?:ed)?|push(?:ed)?|switch(?:ed)?"
+    r"|swap(?:ped)?|delay(?:ed)?|extend(?:ed)?"
+)
 # "From 6pm" is due when it begins, unless it is moved from there.
 _NOT_BEFORE_TIME: Final = re.compile(
     rf"\b(?:{_NOT.replace('|from', '')})\s+(?:the\s+)?$"
-    r"|\b(?:mov(?:e[ds]?|ing)|changed?|postponed?|rescheduled?|shift(?:ed)?|push(?:ed)?)\b"
-    r"[^.,;\n]{0,60}\bfrom\s+$",
+    rf"|\b(?:{MOVED})\b[^.,;\n]{{0,60}}\bfrom\s+$",
     re.IGNORECASE,
 )
 # Characters before a time: more would be searched for each of them.
@@ -61,7 +63,7 @@ class Clock:
 _SPOKEN = "one two three four five six seven eight nine ten eleven twelve".split()
 _HOUR = rf"(?:\d{{1,2}}|{'|'.join(_SPOKEN)})"
 _PART = "(?:morning|afternoon|evening|night)"
-_AFTER_DAY = "|".join(rf"(?<={one} )" for one in [*WEEKDAY.split("|"), "today", "tomorrow"])
+_AFTER_DAY = "|".join(rf"(?<={one} )" for one in [*WEEKDAYS, "today", "tomorrow"])
 _HALF = r"(?P<half>[ap]\.?m\b\.?)"
 _ZONE = r"(?:\s+(?P<zone>UTC|GMT|CES?T|EES?T|WES?T|BST|[ECMP][SD]T))?\b"
 _UNTIL = rf"(?P<end>\d{{1,2}})(?:[:.]\d\d)?\s*{_HALF}{_ZONE}"

@@ -15,8 +15,9 @@ from typing import Final
 
 from memory_butler.domain.periods import Period
 from memory_butler.domain.text import as_matched
+from memory_butler.domain.written_dates import WEEKDAY
 from memory_butler.journal import german
-from memory_butler.journal.clocks import LISTED, WEEKDAY, Clock, clock_near, is_beside, times_of_day
+from memory_butler.journal.clocks import LISTED, Clock, clock_near, is_beside, times_of_day
 from memory_butler.journal.dateparsing import coming_date, phrases_of
 from memory_butler.journal.english import ENGLISH, SUFFIX
 from memory_butler.journal.german import GERMAN
@@ -217,7 +218,7 @@ def window(phrase: str, now: datetime, policy: JournalPolicy) -> Period | None:
     if found is None:
         return None
     start = min(found.start, base) if found.up_to else found.start
-    end = found.lasts or found.end
+    end = found.over
     return Period(midnight(start).astimezone(UTC), midnight(end - SECOND, 1).astimezone(UTC))
 
 
@@ -286,7 +287,7 @@ def _dates(
         elif language.up_to.search(before):
             found = replace(found, up_to=True)
         yield lasting(found, match, language, base)
-    for clock in () if what.other else times:
+    for clock in () if what.no_time_alone else times:
         if clock.alone and not clock.foreign:
             yield _at(day_of(base), clock, text, base, None)
             return

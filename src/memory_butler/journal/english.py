@@ -10,9 +10,9 @@ from datetime import datetime
 from functools import cache, partial
 from typing import Final
 
-from memory_butler.domain.written_dates import MONTHS, NUMBERS, PLACES, WEEKDAYS
+from memory_butler.domain.written_dates import MONTHS, NUMBERS, PLACES, WEEKDAY, WEEKDAYS
 from memory_butler.journal import readers, spans
-from memory_butler.journal.clocks import ENDS, NOT_BEFORE, WEEKDAY, Match, times_of_day
+from memory_butler.journal.clocks import ENDS, MOVED, NOT_BEFORE, Match, times_of_day
 from memory_butler.journal.meant import Language
 from memory_butler.journal.readers import Said, Words, calendar, no_day
 from memory_butler.journal.spans import STEPS, Found, Rule, day_of, midnight, round_of_week
@@ -101,11 +101,7 @@ _TIME = r"(?:\d{1,2}(?:[:.]\d\d)?\s*[ap]\.?m\b|\d{1,2}:\d\d\b)"
 _AT_TIME = rf"(?:at\b|@)\s*(?:{_TIME}|\d{{1,2}}\s*(?:$|[.,;!?\n]))"
 _THEN_TIME = rf",?\s+(?:{_TIME}|{_AT_TIME})"
 # "Moved from 12 to 14 March" is now on the 14th.
-_MOVED = re.compile(
-    r"\b(?:mov(?:e[ds]?|ing)|changed?|postponed?|rescheduled?|shift(?:ed)?|push(?:ed)?"
-    r"|switch(?:ed)?|swap(?:ped)?|delay(?:ed)?|bring|brought|extend(?:ed)?)\b[^.,;\n]{0,60}$",
-    re.IGNORECASE,
-)
+_MOVED = re.compile(rf"\b(?:{MOVED}|bring|brought)\b[^.,;\n]{{0,60}}$", re.IGNORECASE)
 # What has numbers such as 22.04.
 _VERSIONED = re.compile(
     r"\b(?:versions?|releases?|deploy|upgrade|update|install|migrate|chapters?|sections?)\b",

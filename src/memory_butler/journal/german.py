@@ -109,7 +109,6 @@ _COUNTED_FROM = (
 )
 # Short names, as people write them before a time. "So um acht" and "so gegen acht" may be "about
 # eight".
-_SHORTS: Final = ("Mo", "Di", "Mi", "Do", "Fr", "Sa", "So")
 _SHORT = r"(?-i:Mo|Di|Mi|Do|Fr|Sa|So(?!,?\s+(?:um|gegen)))\b"
 _TIME_AFTER = (
     r"(?=,?\s+(?:(?:um\s+|gegen\s+)?\d{1,2}(?:[:.]\d\d)?(?:\s?[-–]\s?\d{1,2})?\s*uhr\b|\d{1,2}:\d\d\b"

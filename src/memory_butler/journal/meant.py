@@ -23,10 +23,10 @@ Day = tuple[Match, Read]
 class Language(NamedTuple):
     """What reads the days and times of a language, and what stands before those.
 
-    `not_before`: what is not meant; with a group `other` where something else is, so that a time
-    alone is not today's, `offset`: what
-    counts from a date ("two days before"), with groups `count` and `unit`. `before`: what is due
-    before a day. `up_to`: all the time until then. `lasts`: how long something is done.
+    `not_before`: what is not meant; its group `other` matches where something else is, so that a
+    time alone is not today's. `offset`: what counts from a date ("two days before"), with groups
+    `count` and `unit`. `before`: what is due before a day. `up_to`: all the time until then.
+    `lasts`: how long something is done.
     """
 
     days: Callable[[str], list[Day]]
@@ -49,7 +49,7 @@ class Meant(NamedTuple):
 
     days: list[Day]
     times: list[Clock]
-    other: bool
+    no_time_alone: bool
     begins: list[Day]
 
 
@@ -137,7 +137,7 @@ def _from_to(read: Read, last: Match, read_last: Read) -> Read:
             return first
         if first.again == 7 * DAY:  # of the week: the next one
             ends = end.end if end.start > first.start else end.end + 7 * DAY
-            return replace(first, lasts=ends)
+            return replace(first, until=ends)
         return from_to(first, end, base)
 
     return first_day
@@ -245,15 +245,15 @@ def bounded(repeated: Day, named: Meant, base: datetime) -> Found | None:
         if end is None or end.repeats is not None or end.again == found.again == 7 * DAY:
             continue
         if _is_until(day):
-            return _ending(found, end.lasts or end.end)
+            return _ending(found, end.over)
         # "Every day at 8pm this week".
         clocks = (one.end for one in named.times if is_beside(match, one, match.string))
         after = max([match.end(), *(one for one in clocks if one <= day.start())])
-        is_long = end.lasts is not None or end.end - end.start > 2 * DAY
+        is_long = end.until is not None or end.end - end.start > 2 * DAY
         if is_long and _WITHIN.fullmatch(match.string, after, day.start()):
             later = read(match, max(base, end.start))
-            if later is not None and later.due() < (end.lasts or end.end):
-                return _ending(later, end.lasts or end.end)
+            if later is not None and later.due() < end.over:
+                return _ending(later, end.over)
     return found
 
 

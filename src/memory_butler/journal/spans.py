@@ -49,7 +49,8 @@ class Found:
 
     `up_to`: the phrase means all the time until then. `again`: how long it is to the next such day,
     for a time of day that is past today. `is_part`: the moment is the end of a part of the day, so
-    that a time of day goes before it. `repeats`: the rule by which it comes round again.
+    that a time of day goes before it. `repeats`: the rule by which it comes round again. `until`:
+    when what begins in it is over, where that is later.
     """
 
     start: datetime
@@ -59,7 +60,12 @@ class Found:
     again: timedelta | relativedelta | None = None
     is_part: bool = False
     repeats: str | None = None
-    lasts: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def over(self) -> datetime:
+        """When all of it is over."""
+        return self.until or self.end
 
     def due(self) -> datetime:
         return self.at or self.end - SECOND
@@ -194,7 +200,7 @@ def first_day(
 def from_to(first: Found, last: Found, base: datetime) -> Found:
     """The first day of what lasts; the last where the first is past already."""
     is_past = first.start < midnight(base) or last.start < first.start
-    return last if is_past else replace(first, lasts=last.end)
+    return last if is_past else replace(first, until=last.end)
 
 
 def next_month(month: int, base: datetime, year: int | None = None) -> Found:

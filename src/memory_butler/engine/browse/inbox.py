@@ -23,7 +23,7 @@ WEIGHED: Final = 200
 # What is over is passed over on the way to them, in so many parts of a list.
 _PARTS: Final = 20
 CALIBRATED_DAYS: Final = 365
-# Pairs come the newest first, whatever their kind; of each a fact is no decision of its own.
+# The newest pairs of either kind. A fact of a pair is not listed by itself.
 _PAIRS: Final = 1000
 
 
