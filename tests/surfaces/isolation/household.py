@@ -121,6 +121,7 @@ class Tenant:
             "image_path": [None],
             "expected_revision": [None],
             "everything": [False],
+            "time_zone": ["Europe/Lisbon"],
         }
         if other is None:
             named |= {"memory_type": ["fact"], "memory_id": self.ids["fact"], "days": [1]}
