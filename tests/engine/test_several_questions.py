@@ -41,6 +41,7 @@ async def house(memory: Memory, principal: Principal) -> dict[str, UUID]:
         ("What is the longest river in Asia? When is the school play?", {"school"}),
         ("what is the longest river in Asia\nwhen is the school play", {"school"}),
         ("Book the repair of the garage door, they say £450. Who is the vet?", {"rule", "cat"}),
+        ("What causes hiccups? Somebody scratched the car in the car park.", {"car"}),
         (
             "Good morning! The bus was late again and I am soaked. Where is the light switch of "
             "the cellar? Please keep the answer short, I am on my phone.",

@@ -93,7 +93,7 @@ from memory_butler.store.transaction import Transaction
 # Of the facts that have the most of a question's words, how many may say whom it is about.
 DESCRIBING: Final = 12
 # A fact that a question points at, by a day or by who asks, is meant as likely as not. Beside other
-# sentences, so must be what bears on one that asks nothing: "The bus was late."
+# sentences, so must be what bears on one that asks and tells nothing: "Name three noble gases."
 EVEN_CHANCE: Final = 0.5
 
 
@@ -284,7 +284,9 @@ async def matches(
     for part, found in zip(asked.parts, parts, strict=True):
         best = max((one.relevance or 0.0 for one in found), default=0.0)
         bears = max(bears, best)
-        if best >= (least if asks(part.text) else max(least, EVEN_CHANCE)):
+        # A statement is weighed strictly by itself already (C-505).
+        by_itself = asks(part.text) or is_statement(part.text)
+        if best >= (least if by_itself else max(least, EVEN_CHANCE)):
             united = _united(united, found)
     # What bears on none of its parts bears no more on the whole.
     whole = [one._replace(relevance=min(one.relevance or 0.0, bears)) for one in whole]
