@@ -22,6 +22,7 @@ from memory_butler.domain.errors import (
     StaleRevision,
     Unavailable,
 )
+from memory_butler.domain.text import whole
 
 if TYPE_CHECKING:
     import ssl
@@ -267,9 +268,7 @@ def _segment(value: str) -> str:
 
 def _sent(value: Any) -> Any:
     """A text as an address can hold it: an unpaired surrogate is U+FFFD, as in what is stored."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return value
+    return whole(value) if isinstance(value, str) else value
 
 
 def _trace() -> dict[str, str]:

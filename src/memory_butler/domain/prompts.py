@@ -211,7 +211,7 @@ def points_back(question: str) -> bool:
     words = _words(question)
     if not _ASKING.isdisjoint(words) and (_ASKING | _OF_HOW_MUCH).issuperset(words):
         return True
-    return not _POINTING_BACK.isdisjoint(_words(question)[:_BEGINNING]) and not names_in(question)
+    return not _POINTING_BACK.isdisjoint(words[:_BEGINNING]) and not names_in(question)
 
 
 def is_question(question: str) -> bool:

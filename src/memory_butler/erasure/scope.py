@@ -136,9 +136,9 @@ async def scope_of(tx: Transaction, target: Target) -> Scope:
         kept.setdefault(id, Kept("fact", id, "an earlier or later version of what was erased"))
     gone = episode_ids | fact_ids | rule_ids
     pattern = _naming(await erasure.names(tx, named.entities))
-    for id, kind in (await _with(tx, pattern)).items():
-        if id not in gone:
-            kept.setdefault(id, Kept(kind, id, "names the erased entity"))
+    for row in await erasure.naming(tx, pattern) if pattern else []:
+        if row["id"] not in gone:
+            kept.setdefault(row["id"], Kept(row["kind"], row["id"], "names the erased entity"))
     doomed = Doomed(
         tuple(sorted(episode_ids)),
         tuple(sorted(fact_ids)),
@@ -146,11 +146,6 @@ async def scope_of(tx: Transaction, target: Target) -> Scope:
         named.entities,
     )
     return Scope(doomed, tuple(kept.values()))
-
-
-async def _with(tx: Transaction, pattern: str) -> dict[UUID, MemoryType]:
-    found = await erasure.naming(tx, pattern) if pattern else []
-    return {row["id"]: row["kind"] for row in found}
 
 
 def _naming(names: Iterable[str], *, surely: bool = False) -> str:
@@ -196,14 +191,12 @@ async def _named(tx: Transaction, target: Target) -> Doomed:
             raise NotFound(
                 f"there is no entity {target.entity_id}; it may have been erased already"
             )
-        about = set(await erasure.facts_about(tx, family))
+        about = await erasure.facts_about(tx, family)
         names = await erasure.names(tx, family) if target.mentions else []
-        named = await _with(tx, _naming(names, surely=True))
-        episodes, facts, rules = (
-            {id for id, kind in named.items() if kind == wanted}
-            for wanted in ("episode", "fact", "rule")
-        )
-        return Doomed(tuple(episodes), tuple(facts | about), tuple(rules), tuple(family))
+        pattern = _naming(names, surely=True)
+        named = erasure.by_kind(await erasure.naming(tx, pattern) if pattern else [])
+        all_facts = tuple({*about, *named.facts})
+        return Doomed(named.episodes, all_facts, named.rules, tuple(family))
     if target.message is not None:
         return Doomed(episodes=tuple(await erasure.of_message(tx, *target.message)))
     if target.writer is not None:

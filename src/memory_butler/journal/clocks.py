@@ -34,7 +34,7 @@ _NOT_BEFORE_TIME: Final = re.compile(
     rf"|\b(?:{MOVED})\b[^.,;\n]{{0,60}}\bfrom\s+$",
     re.IGNORECASE,
 )
-# Characters before a time: more would be searched for each of them.
+# Characters before a day or time: more would be searched for each of them.
 _NEAR_BEFORE: Final = 120
 # Between a day and its time: "friday at 6", "at 9pm tonight", "on the 28th, 3 pm".
 _NEAR_CHARS: Final = 3
@@ -46,8 +46,8 @@ class Clock:
     """A time of day in a text; an `hour` of 24 is the end of the day.
 
     `half`: "exact" where the half of the day is known, "morning" where it is unless that is past
-    today, else None. `alone`: surely a time without a
-    day. `foreign`: of another language than the text, and so none without a day.
+    today, else None. `alone`: surely a time without a day. `foreign`: of another language than the
+    text, and so none without a day.
     """
 
     start: int
@@ -131,9 +131,14 @@ def clocks_in(
         for match in pattern.finditer(text):
             if any(match.start() < one.end and match.end() > one.start for one in found):
                 continue
-            if not not_before.search(text[max(0, match.start() - _NEAR_BEFORE) : match.start()]):
+            if not not_before.search(before(text, match.start())):
                 found += read(match)
     return sorted(found, key=lambda one: one.start)
+
+
+def before(text: str, start: int) -> str:
+    """What stands before a day or time, as far as it says whether that is meant."""
+    return text[max(0, start - _NEAR_BEFORE) : start]
 
 
 def minutes_from(hour: int, minutes: int) -> tuple[int, int]:

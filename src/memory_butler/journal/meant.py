@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from memory_butler.domain.foreign_dates import TITLES
-from memory_butler.journal.clocks import Clock, Match, is_beside
+from memory_butler.journal.clocks import Clock, Match, before, is_beside
 from memory_butler.journal.rounds import end_of, ending, rounds
 from memory_butler.journal.spans import DAY, SECOND, Found, Read, Rule, from_to, matches
 
@@ -53,8 +53,6 @@ class Meant(NamedTuple):
     begins: list[Day]
 
 
-# Characters before a day: more would be searched for each of them.
-_NEAR: Final = 120
 # Between the days of a span: "from monday to friday".
 _TO: Final = re.compile(r"\s*(?:[-–]|to|through)\s*(?:the\s+)?", re.IGNORECASE)
 _QUOTED: Final = re.compile(
@@ -79,8 +77,8 @@ def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
     begins: list[Day] = []
     other = ends_span = False
     for (match, read), following in zip(days, [*days[1:], None], strict=False):
-        before = text[max(0, match.start() - _NEAR) : match.start()]
-        excluded = language.not_before.search(before)
+        ahead = before(text, match.start())
+        excluded = language.not_before.search(ahead)
         if ends_span:
             ends_span = False
         elif following and excluded and _begins_span(excluded, match, following[0], language):
@@ -97,7 +95,7 @@ def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
         elif following and language.tells_which(match, following[0].start()):
             continue
         elif _is_counted(match.start(), text, offsets) and not (
-            match[0].lower().startswith("before") and _THE_DAY.search(before)
+            match[0].lower().startswith("before") and _THE_DAY.search(ahead)
         ):
             other = True
         else:
@@ -118,10 +116,10 @@ def _unquoted(days: Sequence[Day], text: str) -> list[Day]:
 
 def is_name(day: Match) -> bool:
     """Whether a day may be somebody's name: "Mrs Friday", "Herr Sonntag"; not "Dr. Friday"."""
-    before = day.string[max(0, day.start() - 40) : day.start()]
-    title = TITLES.search(before)
+    ahead = day.string[max(0, day.start() - 40) : day.start()]
+    title = TITLES.search(ahead)
     is_german = title and not title["whose"] and title[0].endswith(_GERMAN_TITLES)
-    return bool(_MISTER.search(before) or is_german)
+    return bool(_MISTER.search(ahead) or is_german)
 
 
 def _is_past(day: Match) -> bool:
@@ -199,14 +197,11 @@ _APART: Final = re.compile(
 
 
 def _is_until(day: Match) -> bool:
-    return bool(
-        _BEGINS_UNTIL.match(day[0])
-        or _UNTIL.search(day.string[max(0, day.start() - _NEAR) : day.start()])
-    )
+    return bool(_BEGINS_UNTIL.match(day[0]) or _UNTIL.search(before(day.string, day.start())))
 
 
 def _is_starting(day: Match) -> bool:
-    return _STARTING.search(day.string[max(0, day.start() - _NEAR) : day.start()]) is not None
+    return _STARTING.search(before(day.string, day.start())) is not None
 
 
 def _is_apart(one: Match, other: Match) -> bool:
@@ -278,8 +273,7 @@ def lasting(found: Found, match: Match, language: Language, base: datetime) -> F
 
 def is_until(clock: Clock, text: str) -> bool:
     """Whether a time of day is the last at which something may be done: "until 5pm"."""
-    before = text[max(0, clock.start - _NEAR) : clock.start]
-    return bool(_BEGINS_UNTIL.match(text, clock.start) or _UNTIL.search(before))
+    return bool(_BEGINS_UNTIL.match(text, clock.start) or _UNTIL.search(before(text, clock.start)))
 
 
 def _ending(found: Found, end: datetime) -> Found:

@@ -77,7 +77,11 @@ async def of_writer(tx: Transaction, writer: str) -> Doomed:
     """
     await unbounded(tx)
     query, connection = SQL["of_writer"], tx.connection
-    found = await connection.fetch(query, tx.tenant, writer, timeout=UNBOUNDED_SECONDS)
+    return by_kind(await connection.fetch(query, tx.tenant, writer, timeout=UNBOUNDED_SECONDS))
+
+
+def by_kind(found: Sequence[Mapping[str, Any]]) -> Doomed:
+    """Memories by what they are; each row has its `kind` and `id`."""
     return Doomed(
         *(
             tuple(row["id"] for row in found if row["kind"] == kind)

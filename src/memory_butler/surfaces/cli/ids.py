@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from memory_butler.domain.errors import NotFound
+from memory_butler.domain.mistakes import named
 
 if TYPE_CHECKING:
     from memory_butler.domain.principals import Principal
@@ -90,7 +91,7 @@ async def _token(memory: "Memory", who: "Principal", text: str) -> UUID | None:
     found = await token_named(memory, who.tenant, text)
     if found is None and not is_prefix(text):
         raise NotFound(
-            f"no valid token is called {text[:60]}, and no id begins so; "
+            f"no valid token is called {named(text)}, and no id begins so; "
             "`memory-butler token list` shows both"
         )
     return found
