@@ -186,6 +186,26 @@ def test_a_rule_is_reworded_like_anything_else() -> None:
     assert is_reworded(known, stated, 0.8)
 
 
+def test_what_has_a_name_of_its_own_is_not_reworded() -> None:
+    def run(day: str, who: str) -> Statement:
+        content = f"On {day} {who} does the school run for both families"
+        return Statement(f"{day} school run", "driver", content)
+
+    assert not is_reworded(run("Monday", "Bob"), run("Wednesday", "Ida"), 0.9)
+    assert is_reworded(run("Monday", "Bob"), Statement("Bob", "run", "Monday's is Bob's"), 0.9)
+
+
+def test_an_echo_with_a_colon_is_one() -> None:
+    served = shingle_hashes("On call on Sunday nights: Ida")
+    told = account("User: Type the rota.\nAssistant: Done. On call on Sunday nights: Ida.", served)
+    assert "ida" in told.echoes
+    assert "ida" not in told.others
+    other = account("User: Type the rota.\nAssistant: On call on Sunday nights: Bob.", served)
+    assert "bob" in other.others
+    after = account("Assistant: By my notes: on call on Sunday nights: Ida.", served)
+    assert "ida" in after.echoes
+
+
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_what_stands_in_an_echo_is_quoted(statement: str, more: str) -> None:
     echoes = stems(f"{more}\n{statement}")

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from memory_butler.domain.likeness import Statement, compare
+from memory_butler.domain.likeness import Statement, compare, names_more
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.sketch import MAX_WORDS, SHINGLE_WIDTH, shingle_hashes
 from memory_butler.domain.trust import Trust
@@ -91,8 +91,9 @@ _ABOUT: Final = frozenset(
 )
 
 _WORD = re.compile(r"[^\W_]+")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 # A colon ends what introduces an answer: "According to my notes: …".
-_SENTENCE_END = re.compile(r"(?<=[.!?…:])\s+|(?<=[。！？])|\n+")
+_CLAUSE_END = re.compile(r"(?<=[.!?…:])\s+|(?<=[。！？])|\n+")
 _QUESTION_ENDS: Final = ("?", "？", "؟", "か", "吗", "嗎")
 # A question that asks for something to be done, and so for more than an answer: "Can you look …?"
 _REQUESTS: Final = frozenset(
@@ -216,14 +217,12 @@ def account(
             own.append(said)
             assertions += [
                 Assertion(one, any(echoes))
-                for one in _SENTENCE_END.split(said)
+                for one in _CLAUSE_END.split(said)
                 if one.strip() and not is_question(one)
             ]
             continue
-        for sentence in _SENTENCE_END.split(said):
-            heard = _echoed(sentence, served)
-            if not heard and voice != "unknown":
-                heard = _echoed(sentence, known)
+        told = (served,) if voice == "unknown" else (served, known)
+        for sentence, heard in _heard(said, told):
             echoes.append(" ".join(heard))
             # What stands in an echo and was never served is news: another value, in the same words.
             others += [word for word in _WORD.findall(in_pairs(sentence)) if word not in heard]
@@ -264,7 +263,7 @@ def _answers(turns: Sequence[tuple[Voice, str]]) -> frozenset[int]:
             if asked:
                 found.add(place)
             continue
-        sentences = [one.strip() for one in _SENTENCE_END.split(said) if one.strip()]
+        sentences = [one.strip() for one in _CLAUSE_END.split(said) if one.strip()]
         before = turns[place - 1][0] if place else None
         asked = (
             voice == "user"
@@ -378,10 +377,13 @@ def is_quoted(statement: str, echoes: frozenset[str]) -> bool:
 def is_reworded(known: Statement, stated: Statement, nearness: float) -> bool:
     """Whether a statement says what was served in other words, by the cosine of the two.
 
-    A contradiction is as near, and is news; so is another value of the same property. A rule has
-    neither subject nor predicate.
+    A contradiction is as near, and is news; so is another value of the same property, and what
+    has a name or a code of its own: "On Wednesday Ida drives" says more than "On Monday Bob
+    drives". A rule has neither subject nor predicate.
     """
     if nearness < REWORDED or compare(known, stated, nearness) == "contradiction":
+        return False
+    if names_more(known, stated):
         return False
     of_one_property = known.predicate != "" and _key(known) == _key(stated)
     return not of_one_property or same_words(known.content, stated.content)
@@ -410,6 +412,23 @@ def _echoed(sentence: str, served: Collection[int]) -> frozenset[str]:
     if len(known) < ECHO_SHARE * len(runs) or any(strange):
         return frozenset()
     return heard
+
+
+def _heard(text: str, told: Sequence[Collection[int]]) -> Iterator[tuple[str, frozenset[str]]]:
+    """The sentences of a text, each with its words that were told, where it is a quotation.
+
+    One with a colon that is none as a whole is parted there.
+    """
+    for sentence in _SENTENCE_END.split(text):
+        heard = _echoed_of(sentence, told)
+        if heard or ": " not in sentence:
+            yield sentence, heard
+        else:
+            yield from ((one, _echoed_of(one, told)) for one in _CLAUSE_END.split(sentence))
+
+
+def _echoed_of(sentence: str, told: Sequence[Collection[int]]) -> frozenset[str]:
+    return next((heard for one in told if (heard := _echoed(sentence, one))), frozenset())
 
 
 def _words(text: str) -> Iterator[str]:

@@ -386,6 +386,17 @@ def says_less(known: Statement, stated: Statement) -> bool:
     return bool(_unlike(known, stated)) and not _unlike(stated, known)
 
 
+def names_more(known: Statement, stated: Statement) -> bool:
+    """Whether a statement has a name or code that the known one has in no spelling.
+
+    Amounts are told apart by `quantities`. Of very long texts the first few are compared, in the
+    order of the alphabet.
+    """
+    told = [value for value in sorted(stated.values - known.values) if not value.isdigit()]
+    before = sorted(known.values)[:_VALUES]
+    return any(not _is_spelt_like(value, before, _SPELT) for value in told[:_VALUES])
+
+
 def _unlike(one: Statement, other: Statement) -> list[str]:
     """The telling words of one that the other has in no spelling or inflection."""
     lacking = (word for word in one.telling if word not in other.telling)
@@ -429,21 +440,13 @@ def _of_two_values(earlier: Statement, later: Statement, nearness: float) -> boo
 
     A rewording changes more than the one word, or that word for one that means just the same.
     """
-    if _lacking(earlier, later) and _lacking(later, earlier):
+    if names_more(later, earlier) and names_more(earlier, later):
         return True
     one, other = earlier.terms - later.terms, later.terms - earlier.terms
     if one and other and not "".join(one | other).isascii():
         return True  # the model of the vectors reads Latin letters, and finds all others near
     # The amounts agree: the word may be another unit.
     return not earlier.amounts and len(one) == len(other) == 1 and nearness < _SAME_WORD
-
-
-def _lacking(one: Statement, other: Statement) -> bool:
-    """Whether one has a name or code that the other has in no spelling; amounts are told apart by
-    `quantities`. Of very long texts the first few are compared, in the order of the alphabet."""
-    told = [value for value in sorted(one.values - other.values) if not value.isdigit()]
-    known = sorted(other.values)[:_VALUES]
-    return any(not _is_spelt_like(value, known, _SPELT) for value in told[:_VALUES])
 
 
 def _is_spelt_like(word: str, known: Iterable[str], least: float) -> bool:

@@ -267,6 +267,25 @@ async def test_another_value_of_what_was_served_is_news(
     assert "echo_of" not in new["metadata"]
 
 
+async def test_a_sibling_of_what_was_served_is_news_however_curtly_it_is_told(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    session = uuid4()
+    run = "On {} {} does the school run for both families"
+    monday = run.format("Monday", "Leopold")
+    await store_fact(memory, principal, "Monday school run", "driver", monday)
+    await recall(memory, principal, "school run", session_id=session)
+    clock.advance(minutes=1)
+    told = "User: listen, school run, Wednesday: Henrike takes the lot\nAssistant: Noted.\nUser: ta"
+    await tell(memory, principal, told, session_id=session)
+    noted = fact(
+        run.format("Wednesday", "Henrike"), "E1", subject="Wednesday school run", predicate="driver"
+    )
+    await consolidate(memory, principal, answer(new_facts=[noted]))
+    stored = [(one["content"], one["validity"]) for one in await facts(admin)]
+    assert stored == [(monday, "active"), (noted["content"], "active")]
+
+
 async def test_the_same_words_from_a_person_are_evidence(
     memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:
