@@ -130,9 +130,10 @@ _OPENERS: Final = frozenset(
 )
 _VERB_WITHIN: Final = 3  # words
 _VERB_BEHIND_OPENER: Final = 12
-# Who wants or asks something tells it, and waits for the answer.
+# Who wants or asks something tells it, and waits for the answer; so does who is stuck.
 _WANTED: Final = re.compile(
-    r"\b(?:i|we)(?:'\w{1,2}| \w{1,20}){0,3} (?:need|want|like|wonder|wondering|forgot"
+    r"\b(?:can't|cannot|won't) (?!wait|believe|complain|imagine|deny|stop|say|stand|bother)\w"
+    r"|\b(?:i|we)(?:'\w{1,2}| \w{1,20}){0,3} (?:need|want|like|wonder|wondering|forgot"
     r"|forget|looking for|find|remember|know|trying to)\b"
     r"|\b(?:asks?|asked|asking) (?:for|about|whether|if)\b|\b(?:needs?|wants?) to know\b"
     r"|\b(?:ich|wir) (?:brauche|möchte|will|wüsste|suche|bräuchte|hätte|weiß|weiss|muss wissen)"
