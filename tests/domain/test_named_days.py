@@ -235,6 +235,37 @@ def test_what_happens_every_week_is_on_its_day(text: str, is_named: bool) -> Non
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "day", "is_named"),
+    [
+        ("Rent is due on the first of the month", "2026-12-01", True),
+        ("Rent is due on the first of the month", "2026-12-02", False),
+        ("Rent is due on the 1st of every month", "2026-12-01", True),
+        ("The cleaners are paid on the 15th of each month", "2026-12-15", True),
+        ("The cleaners are paid on the 1st and the 15th of each month", "2026-12-01", True),
+        ("Salaries go out every month on the 28th", "2026-12-28", True),
+        ("Salaries go out monthly, on the 28th", "2026-12-28", True),
+        ("Salaries go out monthly, on the 28th", "2026-12-08", False),
+        ("Each month, by the 5th, the timesheets are handed in", "2026-12-05", True),
+        ("The invoices go out at the end of the month", "2027-02-28", True),
+        ("The invoices go out on the last day of each month", "2026-11-30", True),
+        ("The invoices go out on the last day of each month", "2026-11-29", False),
+        ("The last week of the month is quiet", "2026-11-30", False),
+        ("In the first half of each month she travels", "2026-12-01", False),
+        ("The first two weeks of the month are hers", "2026-12-01", False),
+        ("The first Wednesday of the month is choir", "2026-12-01", False),
+        ("Miete am Ersten des Monats", "2026-12-01", True),
+        ("Miete am 15. jedes Monats", "2026-12-15", True),
+        ("Miete zum Monatsersten", "2026-12-01", True),
+        ("Abrechnung zum Monatsende", "2026-12-31", True),
+        ("Rent is no longer due on the first of the month", "2026-12-01", False),
+        ("He was here for a month, on the 1st floor", "2026-12-01", False),
+    ],
+)
+def test_what_happens_each_month_is_on_its_day(text: str, day: str, is_named: bool) -> None:
+    assert is_regular_on(Days.of(date.fromisoformat(day)), text) is is_named
+
+
 def test_days_are_looked_for_as_they_are_written() -> None:
     days = Days(date(2026, 11, 30), date(2026, 12, 1))
     assert sought(days, {}) == (
@@ -281,8 +312,9 @@ def test_a_period_that_is_over_has_days(first: str, end: str, days: Days | None)
 
 
 def test_what_is_on_and_names_none_of_the_days_is_looked_for() -> None:
-    weekly, across, within = besides(Days(date(2026, 12, 29), date(2026, 12, 30)), {})
+    weekly, monthly, across, within = besides(Days(date(2026, 12, 29), date(2026, 12, 30)), {})
     assert weekly == "(tuesday | tuesdays | wednesday | wednesdays)"
+    assert monthly == "(month | monat:*) & (29 | 29th | 30 | 30th)"
     # From one of three months before, or from December to one after it.
     assert across == (
         "((november | nov) | (october | oct) | (september | sep | sept))"
@@ -290,7 +322,7 @@ def test_what_is_on_and_names_none_of_the_days_is_looked_for() -> None:
         " | (december | dec) & ((january | jan) | (february | feb) | (march | mar))"
     )
     assert within == "(december | dec) & (30 | 30th | '-30' | 31 | 31st | '-31')"
-    weekly, _, _ = besides(Days.of(date(2026, 12, 29)), {"dienstag": "tuesday"})
+    weekly, *_ = besides(Days.of(date(2026, 12, 29)), {"dienstag": "tuesday"})
     assert weekly == "(tuesday | tuesdays | dienstag | dienstags)"
     assert len([*besides(Days.of(date(2026, 12, 20), 12), {})]) == 2  # not what is weekly
     assert not [*besides(Days.of(date(2026, 12, 1), 31), {})]

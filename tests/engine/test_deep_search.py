@@ -9,6 +9,7 @@ import pytest
 
 from conftest import NOW, Clock
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import Hit, recall, search
@@ -259,6 +260,35 @@ async def test_what_is_planned_is_found_by_its_day(
     assert away[0].row["id"] == others[3]
     for idle in ("See you next week!", "Translate this letter until next week"):
         assert await recall(memory, principal, idle, scope="home") == []
+
+
+async def test_what_is_done_each_month_and_rules_of_the_day_are_on(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    clock.now = datetime(2026, 11, 30, 9, tzinfo=UTC)  # a Monday
+    rent, _ = await store_fact(memory, principal, "flat", "rent", "Rent: on the first of the month")
+    await store_fact(memory, principal, "cleaner", "pay", "Paid on the 15th of each month")
+    meters, friday, *_ = [
+        await store_rule(memory, principal, content, scope="home")
+        for content in (
+            "On the first of every month remind Ida to photograph the meters",
+            "Before the Friday market remind everybody to bring cash",
+            "Keep presents for children under twelve pounds",
+            "Answer in short sentences",
+        )
+    ]
+
+    async def told(asked: str, scope: str = "home") -> set[UUID]:
+        return {hit.row["id"] for hit in await recall(memory, principal, asked, scope=scope)}
+
+    for asked in ("What do we have on tomorrow?", "What do we have on on 1 February?"):
+        assert await told(asked) == {rent, meters}
+    assert await told("What do we have on tomorrow?", scope="office") == {rent}
+    assert friday in await told("What do we have on on Friday?")
+    # Of a whole week what is done each month says something, and the rule of a day nothing.
+    assert await told("What do we have on this week?") == {rent}
+    await forget_memory(memory, principal, "rule", meters)
+    assert await told("What do we have on tomorrow?") == {rent}
 
 
 async def test_a_day_is_found_in_another_language(

@@ -5,6 +5,7 @@ far apart.
 """
 
 import re
+from calendar import monthrange
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
@@ -58,6 +59,22 @@ _MONTHLY: Final = re.compile(
     r"(?(every)|\s(?:of|in)\s(?:the|each|every|a)\smonth\b)",
     re.IGNORECASE,
 )
+# "On the 15th of each month", "monthly on the 1st", "am Ersten des Monats"; which days these are.
+_EACH_MONTH: Final = re.compile(
+    r"\b(?:(?:of|in) (?:the|each|every|a)|every|each) month\b|\bmonthly\b"
+    r"|\b(?:jede[mns]|des|im) monats?\b|\bmonatlich\b|\bmonats(?=ersten|anfang|ende)",
+    re.IGNORECASE,
+)
+_DAY_OF_MONTH: Final = re.compile(
+    r"\b(?P<figure>[12]?\d|3[01])(?:st|nd|rd|th|\.)(?!\w)"
+    r"|(?P<first>\bfirst|(?:\b|(?<=monats))ersten|(?<=monats)anfang)\b"
+    r"|(?P<last>\blast|\bend|\bletzten|\bende|(?<=monats)ende)\b",
+    re.IGNORECASE,
+)
+_OF_A_SPAN: Final = re.compile(
+    r" (?:few |two |three )?(?:week|half|third|quarter|days|working|woche|hälfte)", re.IGNORECASE
+)
+_NEAR_MONTH: Final = 30  # so many characters before "of the month" and behind it
 _A_WEEKDAY: Final = re.compile(WEEKDAY, re.IGNORECASE)
 _NO_LONGER: Final = re.compile(
     r"\b(?:no longer|not any ?more|used to|stopped|quit|never|closed|no \w+ (?:every|each|on)"
@@ -95,6 +112,7 @@ def besides(days: Days, calendar: Mapping[str, str]) -> Iterator[str]:
     if len(days) <= WEEKLY:
         weekdays = (one for day in days for one in _called(WEEKDAYS[day.weekday()], calendar))
         yield _either(f"{one} | {one}s" for one in weekdays)
+        yield f"(month | monat:*) & {_either(_said_of_month(day) for day in days)}"
     before, after = (
         [(day.month - 1 + step * n) % 12 + 1 for n in range(1, MONTHS_AROUND + 1)]
         for day, step in ((first, -1), (last, 1))
@@ -121,6 +139,17 @@ def _begun_day(day: int) -> str:
     """A day of the month where no other is before it: "-01" is mostly a month, in 2026-01-05."""
     said = [f"{day}", f"{day:02}", f"{day}{_ordinal(day)}", *(["1er"] if day == 1 else [])]
     return " | ".join(dict.fromkeys(said))
+
+
+def _said_of_month(day: date) -> str:
+    """A day of any month."""
+    first = ["first", "ersten", "monatsersten", "monatsanfang"] if day.day == 1 else []
+    last = ["last", "end", "letzten", "monatsende"] if _is_last(day) else []
+    return " | ".join((_begun_day(day.day), *first, *last))
+
+
+def _is_last(day: date) -> bool:
+    return day.day == monthrange(day.year, day.month)[1]
 
 
 def _months(months: Iterable[int], calendar: Mapping[str, str]) -> str:
@@ -192,7 +221,7 @@ def names_one_of(days: Days, text: str) -> bool:
 
 
 def is_regular_on(days: Days, text: str) -> bool:
-    """Whether a text is about what happens every week, or once a month, on one of these days."""
+    """Whether a text is about what happens every week, or each month, on one of these days."""
     if _NO_LONGER.search(text):
         return False
     monthly = [
@@ -203,7 +232,30 @@ def is_regular_on(days: Days, text: str) -> bool:
     ]
     if any(is_on(day, *one) for one in monthly for day in days):
         return True
+    rest = _MONTHLY.sub("", text)
+    if any(_comes_monthly(day, rest) for day in days):
+        return True
+    said = " ".join(one.group() for one in _WEEKLY.finditer(rest))
+    return names_weekday(days, said)
+
+
+def names_weekday(days: Days, text: str) -> bool:
+    """Whether a text has the name of the weekday of one of these days."""
     weekdays = {WEEKDAYS[day.weekday()] for day in days}
-    weekly = _WEEKLY.finditer(_MONTHLY.sub("", text))
-    said = (name for one in weekly for name in _A_WEEKDAY.findall(one.group()))
-    return any(name.lower() in weekdays for name in said)
+    return any(name.lower() in weekdays for name in _A_WEEKDAY.findall(text))
+
+
+def _comes_monthly(day: date, text: str) -> bool:
+    """Whether a text is about what happens each month on this day of it."""
+    for each in _EACH_MONTH.finditer(text):
+        start, end = max(0, each.start() - _NEAR_MONTH), each.end() + _NEAR_MONTH
+        for one in _DAY_OF_MONTH.finditer(text, start, end):
+            if _OF_A_SPAN.match(text, one.end()):
+                continue
+            if one["figure"]:
+                is_on_it = int(one["figure"]) == day.day
+            else:
+                is_on_it = day.day == 1 if one["first"] else _is_last(day)
+            if is_on_it:
+                return True
+    return False

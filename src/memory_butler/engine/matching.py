@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, Literal, NamedTuple, Self
+from typing import Any, Final, Literal, NamedTuple, Self
 from uuid import UUID
 
 from memory_butler.domain import fusion
@@ -21,6 +21,7 @@ from memory_butler.domain.named_days import (
     besides,
     is_regular_on,
     names_one_of,
+    names_weekday,
     sought,
     with_english_dates,
 )
@@ -508,10 +509,10 @@ def _common(asked: Question, around: Around, *, shares: bool) -> tuple[float, fl
 
 
 class _Pointed(NamedTuple):
-    """The facts that a deep search points at by something else than words and meaning."""
+    """What a deep search points at by something else than words and meaning; mostly facts."""
 
     ahead: Records = ()  # they name a day to come that it is surely about
-    perhaps: Records = ()  # they name a day that it may be about, of before or to come
+    perhaps: Records = ()  # they name a day that it may be about, of before or to come; rules, too
     of_user: Records = ()  # it asks for all of who asks
 
     @property
@@ -526,48 +527,79 @@ class _Pointed(NamedTuple):
 async def _pointed_at(tx: Transaction, types: Sequence[MemoryType], asked: Question) -> _Pointed:
     """Nothing of a standpoint in the past, whose views have no index of words."""
     # A longer prompt brings dates of its own, as a log does.
-    if tx.past or asked.mode != "deep" or "fact" not in types or len(asked.text) > SHORT:
+    if tx.past or asked.mode != "deep" or len(asked.text) > SHORT:
         return _Pointed()
     if asks_all_of_user(asked.text):
-        return _Pointed(of_user=await about(tx, asked.wanted(types), OF_USER))
+        of_user = await about(tx, asked.wanted(types), OF_USER) if "fact" in types else ()
+        return _Pointed(of_user=of_user)
     # "Translate this by Friday" asks for no plan, nor does "Good morning, see you tomorrow".
     if is_pleasantry(asked.text) or (is_task(asked.text) and not is_personal(asked.text)):
         return _Pointed()
     today = asked.here_now.date()
     ahead = days_ahead(asked.dated, today, is_foreign=asked.is_foreign)
+    to_come = [days for days in (ahead.days, ahead.or_else) if days is not None] if ahead else []
+    rules = await _rules_naming(tx, types, asked, to_come)
     if ahead is not None and ahead.surely:
-        dated, weekly = await _naming(tx, types, asked, [ahead.days])
+        dated, regular = await _facts_naming(tx, types, asked, to_come)
         if len(ahead.days) <= FEW:
-            return _Pointed(ahead=[*dated, *weekly])
-        return _Pointed(ahead=dated, perhaps=weekly)
-    perhaps = (ahead.days, ahead.or_else) if ahead else ()
-    if not is_statement(asked.text):  # "I saw a dog yesterday" asks for nothing of that day
-        perhaps = (*perhaps, days_of(asked.period, today))
-    dated, weekly = await _naming(tx, types, asked, [days for days in perhaps if days is not None])
-    return _Pointed(perhaps=[*dated, *weekly])
+            return _Pointed(ahead=[*dated, *regular], perhaps=rules)
+        return _Pointed(ahead=dated, perhaps=regular)
+    # "I saw a dog yesterday" asks for nothing of that day.
+    past = None if is_statement(asked.text) else days_of(asked.period, today)
+    dated, regular = await _facts_naming(tx, types, asked, [*to_come, *([past] if past else [])])
+    return _Pointed(perhaps=[*dated, *regular, *rules])
 
 
-async def _naming(
+async def _facts_naming(
     tx: Transaction, types: Sequence[MemoryType], asked: Question, some: Sequence[Days]
 ) -> tuple[Records, Records]:
-    """The facts that name one of the days, and those of what happens every week on one.
+    """The facts that name one of the days, and those of what happens regularly on one."""
+    dated, regular = [], []
+    if "fact" in types:
+        for row, text in await _saying(tx, "fact", asked, some):
+            if any(names_one_of(days, text) for days in some):
+                dated.append(row)
+            elif any(len(days) <= WEEKLY and is_regular_on(days, text) for days in some):
+                regular.append(row)
+    return dated, regular
 
-    The index knows their words, and the text which days. "On 3 December" is of two years, whose
-    days have the same words.
+
+async def _rules_naming(
+    tx: Transaction, types: Sequence[MemoryType], asked: Question, some: Sequence[Days]
+) -> Records:
+    """The rules for one of the days: "Before the Friday market" is for each Friday (C-545).
+
+    Only of a day or two, in what asks for something.
     """
-    wanted, calendar = asked.wanted(types), asked.calendar
+    some = [days for days in some if len(days) <= FEW]
+    if "rule" not in types or not some or is_statement(asked.text):
+        return ()
+    return [
+        row
+        for row, text in await _saying(tx, "rule", asked, some)
+        for days in some
+        if names_one_of(days, text) or is_regular_on(days, text) or names_weekday(days, text)
+    ]
+
+
+async def _saying(
+    tx: Transaction, memory_type: Literal["fact", "rule"], asked: Question, some: Sequence[Days]
+) -> list[tuple[Mapping[str, Any], str]]:
+    """What has the words of some days, each with its text; which days it names, the text says.
+
+    "On 3 December" is of two years, whose days have the same words.
+    """
     queries = dict.fromkeys(
-        said for days in some for said in (sought(days, calendar), *besides(days, calendar))
+        said
+        for days in some
+        for said in (sought(days, asked.calendar), *besides(days, asked.calendar))
     )
+    wanted = asked.wanted([memory_type])
     found = {row["id"]: row for said in queries for row in await saying(tx, wanted, said)}
-    dated, weekly = [], []
-    for row in found.values():
-        text = with_english_dates(f"{row['predicate']} {row['content']}", calendar)
-        if any(names_one_of(days, text) for days in some):
-            dated.append(row)
-        elif any(len(days) <= WEEKLY and is_regular_on(days, text) for days in some):
-            weekly.append(row)
-    return dated, weekly
+    return [
+        (row, with_english_dates(f"{row.get('predicate', '')} {row['content']}", asked.calendar))
+        for row in found.values()
+    ]
 
 
 async def _of_the_past(

@@ -28,7 +28,7 @@ ENOUGH_FOR_DEEP: Final = 20
 
 WEIGHTIEST: Final = 40  # of the facts that matter most, how many are weighed wherever they rank
 
-SAYING_AT_MOST: Final = 500  # facts that have a date's words; the newest
+SAYING_AT_MOST: Final = 500  # memories that have a date's words; the newest
 
 SAMPLED: Final = 256  # memories around a question, by the queries named bearing
 
@@ -252,13 +252,13 @@ async def weightiest(tx: Transaction, wanted: Wanted, embedding: Vector) -> Reco
 
 
 async def saying(tx: Transaction, wanted: Wanted, said: str) -> Records:
-    """The newest facts that match a text query, as `to_tsquery` reads it, and what each says.
+    """The newest that match a text query, as `to_tsquery` reads it; of facts, or of rules.
 
     As `nearest` gives them, and without a rank.
     """
     with span("sql saying"):
         found: Records = await tx.fetch(
-            SQL["saying"],
+            SQL[f"{wanted.types[0]}s_saying"],
             said,
             wanted.scope,
             wanted.min_confidence,

@@ -37,8 +37,21 @@ FROM (
 ) m
 ORDER BY m.embedding <=> $2, m.id LIMIT $7
 
--- name: saying
+-- name: facts_saying
 SELECT * FROM facts_saying($1, $2, $3, $4, $5, $6, $7, $8)
+
+-- name: rules_saying
+SELECT 'rule' AS memory_type, m.id, NULL::bigint AS rank, NULL::double precision AS similarity,
+       NULL::double precision AS importance, m.confidence, m.decay_rate, m.last_confirmed_at,
+       m.last_referenced_at, m.created_at, m.maturity, m.content
+FROM rules m
+WHERE m.tenant_id = $1 AND m.metadata->>'forgotten' IS DISTINCT FROM 'true'
+  AND m.metadata->>'disabled' IS DISTINCT FROM 'true'
+  AND ($3::text IS NULL OR m.scope IN ('global', $3))
+  AND effective_confidence(m.confidence, m.decay_rate, m.last_confirmed_at, $5) >= $4
+  AND ($7::smallint IS NULL OR m.trust >= $7) AND ($8::uuid[] IS NULL OR m.id <> ALL ($8))
+  AND m.search_vector @@ to_tsquery('english', $2)
+ORDER BY m.created_at DESC, m.id LIMIT $6
 
 -- name: facts_about
 -- What matters most of what is known of some subjects.
