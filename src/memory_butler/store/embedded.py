@@ -37,6 +37,7 @@ from memory_butler.store import embedded_cluster as clusters
 from memory_butler.store import embedded_postmaster as postmaster
 from memory_butler.store.embedded_cluster import ADMIN_USER, Cluster
 from memory_butler.store.embedded_programs import (
+    ProgramFailed,
     ServerUser,
     binaries,
     binaries_version,
@@ -315,13 +316,13 @@ def _has_socket(cluster: Cluster) -> bool:
 
 
 # Ends at once, with the PID of what it started.
-_LAUNCHER = '"$@" </dev/null >>log/start.log 2>&1 & echo $!'
+_LAUNCHER = 'exec "$@" </dev/null >>log/start.log 2>&1 & echo $!'
 
 
 def _start(launch: _Launch, deadline: float) -> str:
     """Start a server and wait for it; empty when it answers, else why not, with the end of its log.
 
-    Raises Unavailable when it does neither answer nor end in time, or the disk is full, and
+    Raises Unavailable when it neither answers nor ends in time, or the disk is full, and
     ConfigurationError when the cluster is of another version.
     """
     cluster = launch.cluster
@@ -336,13 +337,16 @@ def _start(launch: _Launch, deadline: float) -> str:
     }
     server: list[str | Path] = [launch.folder / "postgres", "-D", cluster.pgdata]
     server += [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
-    launched = run(
-        ["/bin/sh", "-c", _LAUNCHER, "sh", *server],
-        user=launch.user,
-        place=cluster.place,
-        seconds=max(deadline - time.monotonic(), 1.0),
-        alone=True,
-    )
+    try:
+        launched = run(
+            ["/bin/sh", "-c", _LAUNCHER, "sh", *server],
+            user=launch.user,
+            place=cluster.place,
+            seconds=max(deadline - time.monotonic(), 1.0),
+            alone=True,
+        )
+    except ProgramFailed as problem:  # no process to be had
+        return str(problem)
     process = postmaster.inspect(int(launched.stdout))
     settled = (
         postmaster.wait_until_settled(cluster.pgdata, process, deadline) if process else "gone"
