@@ -17,9 +17,12 @@ from memory_butler.inference import languages, minilm
 from memory_butler.inference.model_files import find_model_files
 from memory_butler.operations.registry import OPERATIONS
 from memory_butler.surfaces.http import served
+from memory_butler.surfaces.rest.routes import of_operations, whole
 
 for _one in OPERATIONS:
+    _one.input_model.model_rebuild()
     _one.output_model.model_rebuild()
+whole(of_operations())
 served(MagicMock(audit=None), Settings())
 languages.language("Bom dia")
 # A process that asks for another precision or folder reads its own.

@@ -24,6 +24,8 @@ gc.set_threshold(500_000)
 atexit.register(gc.freeze)
 # numpy multiplies little here, and the threads that its library starts for it wait by spinning.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# pydantic would read what every installed package says of itself, to find plugins of its own.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -42,9 +44,12 @@ ADDITIONS: Final = (add_butler_commands,)
 
 
 async def _serve(settings: "Settings", announce: Callable[[str], None]) -> None:
+    from memory_butler.surfaces.cli.serving import schemas_when_used
+
     with _beside_the_imports(settings):
         # Imported here: it takes longer than most commands.
-        from memory_butler import app
+        with schemas_when_used():
+            from memory_butler import app
 
         await app.serve(settings, announce)
 
@@ -74,12 +79,9 @@ def _database(settings: "Settings") -> "embedded.Lease | None":
 
 
 def _model(settings: "Settings") -> None:
-    """Ours, of which a process has one; another would be loaded here and by the server."""
-    from memory_butler.engine.opening import embedding_engine
-    from memory_butler.inference.model_files import MODEL_NAME
+    from memory_butler.engine.opening import load_model
 
-    if settings.memory.embedding_model == MODEL_NAME:
-        embedding_engine(settings.memory).embed_arrays(["warm up"])
+    load_model(settings.memory)
 
 
 def main() -> None:

@@ -217,7 +217,15 @@ GB = 1024**3
     [(GB // 2, "128MB"), (2 * GB, "256MB"), (8 * GB, "1024MB"), (512 * GB, "2048MB")],
 )
 def test_pages_are_held_in_an_eighth_of_the_memory(memory: int, expected: str) -> None:
-    assert embedded_settings.buffers(memory) == expected
+    assert embedded_settings.buffers(memory, stored=100 * GB) == expected
+
+
+@pytest.mark.parametrize(
+    ("stored", "expected"), [(GB // 50, "256MB"), (GB // 8, "512MB"), (GB // 2, "2048MB")]
+)
+def test_a_small_store_has_fewer_pages_to_lay_out_at_a_start(stored: int, expected: str) -> None:
+    assert embedded_settings.buffers(512 * GB, stored) == expected
+    assert embedded_settings.buffers(GB, stored) == "128MB"
 
 
 @pytest.mark.parametrize("bounded", ["", "system.slice", "system.slice/memory-butler.service"])

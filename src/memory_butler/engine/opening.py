@@ -340,6 +340,16 @@ def embedding_engine(config: MemoryModuleConfig) -> Embedder:
     return get_embedding_engine(config.embedding_path, precision=config.embedding_precision)
 
 
+def load_model(config: MemoryModuleConfig) -> None:
+    """Load the model that we ship, of which a process has one; of another, each memory has its own.
+
+    Raises:
+        ConfigurationError: its files are missing, or not those of the model.
+    """
+    if config.embedding_model == MODEL_NAME:
+        embedding_engine(config).embed_arrays(["warm up"])
+
+
 def _language_model(config: MemoryModuleConfig) -> "LanguageModel | None":
     # Imported here: most commands ask none.
     from memory_butler.inference.language_models.choose import find_model

@@ -53,7 +53,7 @@ _LATEST: Final = 20
 Kind = Literal["shown", "answered", "stopped", "failed"]
 
 
-class TurnInput(Input):
+class TurnInput(Input, defer_build=False):  # FastAPI reads it: see surfaces/rest/routes.py
     """A message of the user; without any, an answer to the latest one that has none."""
 
     content: str | None = Field(None, description="The message as it was sent, with its tags.")

@@ -139,9 +139,12 @@ Serial = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
 
 class Input(BaseModel):
-    """What an operation takes; unknown keys are refused, so that a typo is not ignored."""
+    """What an operation takes; unknown keys are refused, so that a typo is not ignored.
 
-    model_config = ConfigDict(extra="forbid")
+    Its schema is built by the first call, not by every start.
+    """
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

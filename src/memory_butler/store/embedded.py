@@ -10,9 +10,10 @@ is held shared for the life of a lease. A releaser that can turn its shared lock
 one without waiting was the last. A server left running by killed holders is adopted by the next
 `acquire` and stopped by its release.
 
-The postmaster is started through `pg_ctl start -w`, which makes it a daemon: it must outlive the
+The postmaster is started by a shell that ends at once, in a session of its own: it must outlive the
 process that happened to start it, must not get that process's Ctrl-C, and is never its child to be
-reaped (except for PID 1 of a container, see `embedded_postmaster.reap`).
+reaped (except for PID 1 of a container, see `embedded_postmaster.reap`). `pg_ctl start` would do
+the same, but looks only ten times a second whether the server answers.
 
 Every connection is by a Unix socket with scram-sha-256. Nothing here knows the application's tables
 or roles. Layout and place of the files: see `embedded_cluster`.
@@ -20,7 +21,6 @@ or roles. Layout and place of the files: see `embedded_cluster`.
 
 import fcntl
 import os
-import shlex
 import shutil
 import threading
 import time
@@ -45,7 +45,7 @@ from memory_butler.store.embedded_programs import (
     raise_if_full,
     run,
 )
-from memory_butler.store.embedded_settings import server_settings
+from memory_butler.store.embedded_settings import refuse_forbidden, server_settings
 
 __all__ = ["Endpoint", "Lease", "Status", "acquire", "binaries", "destroy", "status"]
 
@@ -57,6 +57,7 @@ _RELEASE_LOCK_SECONDS = 60.0
 _LOCK_POLL_SECONDS = 0.02
 _RETRY_SECONDS = 0.2
 _TAIL_BYTES = 2000
+_FIRST_DATABASE = 16_384  # smaller numbers are those of its templates
 _LOGS_SECONDS = 6 * 86_400.0  # with today's, the seven files of `embedded_settings`
 # Backends of a killed postmaster notice within moments; until then a new one may not start.
 _TRANSIENT = ("pre-existing shared memory block", "lock file")
@@ -159,14 +160,15 @@ def acquire(
     version, …) or Unavailable (time-out, disk full, the server does not start).
     """
     deadline = time.monotonic() + timeout
-    options = server_settings(settings or {})
+    own = settings or {}
+    refuse_forbidden(own)
     root = cluster_root or _root_from_environment()
     binaries()  # fail before anything is made
     data_dir = clusters.open_data_dir(data_dir)
     with _locked(data_dir, deadline), explained(f"use the data directory {data_dir}"):
         cluster = clusters.locate(data_dir, root)
         user, password, folder = clusters.prepare(cluster, root)
-        launch = _Launch(cluster, user, folder, options)
+        launch = _Launch(cluster, user, folder, own)
         started = _ensure_running(launch, deadline)
         claim = postmaster.read_pid_file(cluster.pgdata)
         if claim is None or claim.socket_dir is None:
@@ -255,7 +257,7 @@ class _Launch:
     cluster: Cluster
     user: ServerUser | None
     folder: Path
-    options: Mapping[str, str]
+    own: Mapping[str, str]  # settings
 
 
 def _ensure_running(launch: _Launch, deadline: float) -> bool:
@@ -270,7 +272,7 @@ def _ensure_running(launch: _Launch, deadline: float) -> bool:
             refusal = _start(launch, deadline)
             if refusal:
                 failure = refusal
-                # Somebody killed while starting may have left his pg_ctl at work: look again.
+                # Somebody killed while starting may have left a server that starts: look again.
                 if not any(sign in failure for sign in _TRANSIENT):
                     break
                 time.sleep(_RETRY_SECONDS)
@@ -283,17 +285,15 @@ def _ensure_running(launch: _Launch, deadline: float) -> bool:
                 log.warning("the embedded database has lost its socket; starting it again")
                 _end(process)
             case "ready":
-                clusters.write_private(cluster.birth_note, postmaster.birth_line(process))
+                if not postmaster.is_noted(process, cluster.birth_note):  # else spare the disk
+                    clusters.write_private(cluster.birth_note, postmaster.birth_line(process))
                 if started:
                     log.info("server_started", pid=process.pid, place=str(cluster.place))
                 return started
             case "gone":
                 continue
             case "timeout":
-                raise Unavailable(
-                    f"The server on {cluster.pgdata} is still starting, perhaps recovering after a "
-                    "crash; try again later."
-                )
+                raise _still_starting(cluster)
             case _:
                 assert_never(settled)
     raise Unavailable(
@@ -315,42 +315,61 @@ def _has_socket(cluster: Cluster) -> bool:
     return (claim.socket_dir / postmaster.SOCKET_NAME).exists()
 
 
+# Ends at once, with the PID of what it started.
+_LAUNCHER = 'exec "$@" </dev/null >>log/start.log 2>&1 & echo $!'
+
+
 def _start(launch: _Launch, deadline: float) -> str:
-    """Run `pg_ctl start`; empty on success, else what went wrong with the end of the log."""
+    """Start a server and wait for it; empty when it answers, else why not, with the end of its log.
+
+    Raises Unavailable when it neither answers nor ends in time, or the disk is full, and
+    ConfigurationError when the cluster is of another version.
+    """
     cluster = launch.cluster
-    clusters.check_version(cluster)  # of one that runs already nobody needs to ask
     before = cluster.log_dir / "start.log"  # what is said before the log collector runs
     before.unlink(missing_ok=True)
     _remove_old_logs(cluster)
     socket_dir = str(cluster.socket_dir).replace('"', '""')
     options = {
-        **launch.options,
+        **server_settings(launch.own, _stored(cluster)),
         "unix_socket_directories": f'"{socket_dir}"',  # a list: quoted, for blanks and quotes
         "log_directory": str(cluster.log_dir),
     }
-    # pg_ctl hands these to a shell, and would put its own -D unescaped into it.
-    words = ["-D", str(cluster.pgdata)]
-    words += [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
-    seconds = max(deadline - time.monotonic(), 1.0)
-    arguments: list[str | Path] = [launch.folder / "pg_ctl", "start", "--wait", "--silent"]
-    arguments += [
-        f"--timeout={seconds:.0f}",
-        "--log=log/start.log",
-        f"--options={shlex.join(words)}",
-    ]
+    server: list[str | Path] = [launch.folder / "postgres", "-D", cluster.pgdata]
+    server += [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
     try:
-        run(
-            arguments,
+        launched = run(
+            ["/bin/sh", "-c", _LAUNCHER, "sh", *server],
             user=launch.user,
             place=cluster.place,
-            seconds=seconds + 5,
-            environment={"PGDATA": str(cluster.pgdata)},
+            seconds=max(deadline - time.monotonic(), 1.0),
+            alone=True,
         )
-    except ProgramFailed as problem:
-        tail = _log_tail(cluster)
-        raise_if_full(tail, cluster.place)
-        return f"{problem}\nThe end of its log:\n{tail}"
-    return ""
+    except ProgramFailed as problem:  # no process to be had
+        return str(problem)
+    process = postmaster.inspect(int(launched.stdout))
+    settled = (
+        postmaster.wait_until_settled(cluster.pgdata, process, deadline) if process else "gone"
+    )
+    match settled:
+        case "ready":
+            return ""
+        case "gone":
+            clusters.check_version(cluster)  # asked only now, as it takes a program's run
+            tail = _log_tail(cluster)
+            raise_if_full(tail, cluster.place)
+            return f"It ended at once. The end of its log:\n{tail}"
+        case "timeout":
+            raise _still_starting(cluster)
+        case _:
+            assert_never(settled)
+
+
+def _still_starting(cluster: Cluster) -> Unavailable:
+    return Unavailable(
+        f"The server on {cluster.pgdata} is still starting, perhaps recovering after a crash; try "
+        "again later."
+    )
 
 
 def _remove_old_logs(cluster: Cluster) -> None:
@@ -442,6 +461,12 @@ def _size(folder: Path) -> int:
             with suppress(OSError):
                 total += os.lstat(os.path.join(parent, name)).st_blocks * 512
     return total
+
+
+def _stored(cluster: Cluster) -> int:
+    """Bytes of the databases that are not PostgreSQL's own."""
+    made = (cluster.pgdata / "base").glob("[0-9]*")
+    return sum(_size(folder) for folder in made if int(folder.name) >= _FIRST_DATABASE)
 
 
 def _open_lock(path: Path) -> int:

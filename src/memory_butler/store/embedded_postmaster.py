@@ -145,6 +145,11 @@ def birth_line(process: Process) -> str:
     return f"{process.pid} {process.birth}\n"
 
 
+def is_noted(process: Process, birth_note: Path) -> bool:
+    """Whether the birth note holds the `birth_line` of this postmaster."""
+    return _read_birth(birth_note) == (process.pid, process.birth)
+
+
 def _read_birth(birth_note: Path) -> tuple[int, str] | None:
     try:
         pid, birth = birth_note.read_text(encoding="utf-8").split()

@@ -4,7 +4,7 @@ import errno
 import importlib.util
 import os
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -68,11 +68,12 @@ def run(
     user: ServerUser | None,
     place: Path,
     seconds: float,
-    environment: Mapping[str, str] | None = None,
+    alone: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Run a PostgreSQL program as the server's user in the place, within `seconds`.
 
-    Nothing of the caller's PG* environment reaches it. Raises ProgramFailed, Unavailable (time-out,
+    Nothing of the caller's PG* environment reaches it. `alone`: in a session of its own, which gets
+    no Ctrl-C of the caller's terminal. Raises ProgramFailed, Unavailable (time-out,
     disk full) or ConfigurationError (not permitted to run it).
     """
     kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
@@ -84,8 +85,9 @@ def run(
             group=user.gid if user else None,
             extra_groups=[] if user else None,
             umask=0o077,
+            start_new_session=alone,
             cwd=place,
-            env={**kept, "HOME": str(place), "LC_ALL": "C", "TZ": "UTC", **(environment or {})},
+            env={**kept, "HOME": str(place), "LC_ALL": "C", "TZ": "UTC"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

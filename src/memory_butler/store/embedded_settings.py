@@ -48,21 +48,29 @@ _SET_ELSEWHERE = {"unix_socket_directories", "log_directory", "data_directory", 
 
 
 # PostgreSQL's manual advises a quarter for a machine of its own; an eighth leaves the rest to the
-# model, the server and whatever else runs here. Pages are held from when they are first read, so
-# that a small store takes no more than it has; to know of 2 GB of them takes 50 MB. A walk through
-# an index of a million vectors reads 1.2 GB.
+# model, the server and whatever else runs here. A walk through an index of a million vectors reads
+# 1.2 GB.
 _SHARE_OF_MEMORY: Final = 8
 _LEAST_BUFFERS: Final = 128 * 1024**2
 _MOST_BUFFERS: Final = 2 * 1024**3
+# To lay out 2 GB of pages takes 50 MB and twice the time of all else in a start, and every stop
+# looks through them. So a start lays out this many times what is stored, for what comes until the
+# next one, and no less than a store of 30,000 facts has (C-542).
+_ROOM_TO_GROW: Final = 4
+_USUAL_BUFFERS: Final = 256 * 1024**2
 # What a container or a service may have, where it is bounded (cgroup v2).
 _GROUPS: Final = Path("/sys/fs/cgroup")
 _OWN_GROUP: Final = Path("/proc/self/cgroup")
 
 
-def buffers(memory: int) -> str:
-    """`shared_buffers` on a machine of so many bytes: an eighth, between 128 MB and 2 GB."""
+def buffers(memory: int, stored: int) -> str:
+    """`shared_buffers` on a machine of so many bytes, for so many that are stored.
+
+    Four times these, 256 MB at least; but no more than an eighth of the memory, which counts as 128
+    MB at least and 2 GB at most.
+    """
     share = min(max(memory // _SHARE_OF_MEMORY, _LEAST_BUFFERS), _MOST_BUFFERS)
-    return f"{share // 1024**2}MB"
+    return f"{min(share, max(stored * _ROOM_TO_GROW, _USUAL_BUFFERS)) // 1024**2}MB"
 
 
 def machine_memory(groups: Path = _GROUPS, own_group: Path = _OWN_GROUP) -> int:
@@ -78,12 +86,16 @@ def machine_memory(groups: Path = _GROUPS, own_group: Path = _OWN_GROUP) -> int:
     return min(bounds)
 
 
-def server_settings(own: Mapping[str, str]) -> dict[str, str]:
-    """All settings, with the caller's own; raises ConfigurationError for a forbidden one."""
+def refuse_forbidden(own: Mapping[str, str]) -> None:
+    """Raise ConfigurationError where a caller's own settings have a forbidden one."""
     for name in own:
         if name in _FIXED or name in _SET_ELSEWHERE or not re.fullmatch(r"[a-z_][a-z0-9_.]*", name):
             raise ConfigurationError(
                 f"The server setting {name!r} cannot be changed: it is no setting's name, or "
                 "access and privacy rest on it."
             )
-    return {"shared_buffers": buffers(machine_memory()), **_DEFAULTS, **own, **_FIXED}
+
+
+def server_settings(own: Mapping[str, str], stored: int) -> dict[str, str]:
+    """All settings for a cluster of so many bytes, with the caller's own."""
+    return {"shared_buffers": buffers(machine_memory(), stored), **_DEFAULTS, **own, **_FIXED}

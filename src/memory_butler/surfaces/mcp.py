@@ -88,11 +88,13 @@ def _server(
     toolsets: Collection[Toolset],
 ) -> Server[Any]:
     tools = {operation.name: operation for operation in of_toolsets(toolsets)}
-    listed = describe_all(toolsets, config)
-    schemas = {tool.name: tool.input_schema for tool in listed}
+
+    @cache
+    def listed() -> list[Tool]:  # by the first client that asks, as it takes 60 ms
+        return describe_all(toolsets, config)
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=listed)
+        return ListToolsResult(tools=listed())
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
         operation = tools.get(params.name)
@@ -114,8 +116,8 @@ def _server(
         instructions=instructions(toolsets),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        # Otherwise the SDK lists all tools anew for each call, to find the one's schema.
-        get_tool_input_schema=schemas.get,
+        # Else the SDK lists all tools for each call, to find inputs that come as headers: none do.
+        get_tool_input_schema=lambda _: None,
     )
 
 

@@ -8,6 +8,7 @@ from fastapi.openapi.models import OpenAPI
 
 from memory_butler import __version__
 from memory_butler.operations.registry import OPERATIONS
+from memory_butler.surfaces.rest.routes import of_operations
 from surfaces.serving import Served
 
 pytestmark = pytest.mark.anyio
@@ -195,6 +196,19 @@ async def test_the_description_is_openapi_31_and_lists_the_routes(served: Served
         jsonschema.Draft202012Validator.check_schema(schema)
     for reference in _references(document):
         assert reference.removeprefix("#/components/schemas/") in schemas
+
+
+def test_a_start_leaves_the_routes_of_operations_to_their_first_request() -> None:
+    routes = of_operations.__wrapped__()
+    assert len(routes) == sum(len(one.routes) for one in OPERATIONS)
+    assert not [route for route in routes if "whole" in vars(route)]
+
+
+async def test_a_route_of_an_operation_takes_its_method_alone(served: Served) -> None:
+    async with served.rest() as rest:
+        assert (await rest.get("/api/memory/stats")).status_code == 200
+        for method in ("HEAD", "POST"):
+            assert (await rest.request(method, "/api/memory/stats")).status_code == 405, method
 
 
 def _references(value: Any) -> set[str]:

@@ -32,6 +32,7 @@ class Named:
         then: called with the output once it is shown; it may raise an error, which the command ends
             with.
         begins: it needs nothing that is there, so that it makes the database where there is none.
+        embeds: it embeds a text, so that the model is loaded while the database is opened.
     """
 
     words: str
@@ -44,6 +45,7 @@ class Named:
     also: tuple[str, ...] = ()
     then: Callable[[Any], None] | None = None
     begins: bool = False
+    embeds: bool = False
 
     @property
     def topic(self) -> str:

@@ -33,6 +33,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
         FIND,
         "Answer a question from memory, with the memories behind it; no model is called.",
         ('memory-butler ask "Where does Ana live?"', "memory-butler ask travel --min-relevance 0"),
+        embeds=True,
     ),
     Named(
         "recall",
@@ -40,6 +41,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
         FIND,
         "Get the facts and rules that matter most for a topic.",
         ('memory-butler recall "dinner with Ana" --limit 5', "memory-butler recall travel --json"),
+        embeds=True,
     ),
     Named(
         "search",
@@ -47,6 +49,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
         FIND,
         "Find episodes, facts and rules by vector and keyword search.",
         ('memory-butler search "lost luggage" --type episode --mode keyword',),
+        embeds=True,
     ),
     Named(
         "context",
@@ -54,6 +57,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
         FIND,
         "Print the memory block for a prompt, as a session gets it.",
         ('memory-butler context "Plan my week" claude-code --token-budget 1000',),
+        embeds=True,
     ),
     Named("get", "curation.memory_get", FIND, "Show one memory in full, in any state."),
     Named(
@@ -235,6 +239,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "Store a fact; it supersedes the one of the same subject and predicate.",
         (_COLOUR, "memory-butler store-fact user city Lisbon --valid-from 2026-01-01T00:00:00Z"),
         begins=True,
+        embeds=True,
     ),
     Named(
         "store-rule",
@@ -243,6 +248,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "Store a rule: a lesson on how to behave.",
         ('memory-butler store-rule "Confirm before sending messages"',),
         begins=True,
+        embeds=True,
     ),
     Named(
         "store-episode",
@@ -255,6 +261,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
         ),
         {"butler": "cli"},
         begins=True,
+        embeds=True,
     ),
     Named(
         "link",

@@ -261,7 +261,10 @@ def _run(
 
     # An operation on what has an id asks no model.
     with_model = ready is not None and operation.asks_model(ready)
-    asked, output = with_memory(place, answered, with_model=with_model, create=named.begins)
+    embeds = named.embeds and given.get("mode") != "keyword"
+    asked, output = with_memory(
+        place, answered, with_model=with_model, create=named.begins, embeds=embeds
+    )
     found = not nothing_found(output)
     if as_json:
         print(output.model_dump_json(indent=2))

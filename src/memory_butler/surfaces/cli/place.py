@@ -5,7 +5,7 @@ import inspect
 import os
 import signal
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
@@ -182,20 +182,28 @@ def with_memory(
     *,
     with_model: bool = False,
     create: bool = False,
+    embeds: bool = False,
 ) -> Result:
     """Open the memory, use it and close it.
 
     Args:
+        embeds: a text will be embedded: the model is loaded while the database is opened.
         with_model: a language model may be asked.
         create: make the database where there is none, for what stores something new. Others
             refuse: in a mistyped folder they would answer from an empty memory.
     """
 
     async def work() -> Result:
-        from memory_butler.engine.opening import open_memory
+        from memory_butler.background import beside
+        from memory_butler.engine.opening import load_model, open_memory
 
-        async with open_memory(place.settings(), with_model=with_model, create=create) as memory:
-            return await use(memory)
+        settings = place.settings()
+        async with AsyncExitStack() as stack:
+            if embeds:
+                loading = asyncio.to_thread(load_model, settings.memory)
+                await stack.enter_async_context(beside(loading, "model"))
+            opening = open_memory(settings, with_model=with_model, create=create)
+            return await use(await stack.enter_async_context(opening))
 
     return complete(work())
 

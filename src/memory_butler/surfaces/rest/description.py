@@ -8,7 +8,7 @@ from fastapi.openapi.utils import get_openapi
 from memory_butler.operations.registry import OPERATIONS
 from memory_butler.surfaces.rest.examples import answer_of, part_of_path, request_of
 from memory_butler.surfaces.rest.problems import Problem
-from memory_butler.surfaces.rest.routes import operation_id
+from memory_butler.surfaces.rest.routes import operation_id, whole
 
 _ABOUT: Final = """\
 What an agent's memory knows, and why; everything here can be looked at and corrected.
@@ -35,7 +35,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema:
         return app.openapi_schema
     document = get_openapi(
-        title=app.title, version=app.version, description=_ABOUT, routes=app.routes
+        title=app.title, version=app.version, description=_ABOUT, routes=whole(app.routes)
     )
     components = document.setdefault("components", {})
     schemas = components.setdefault("schemas", {})

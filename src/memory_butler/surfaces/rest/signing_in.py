@@ -13,7 +13,7 @@ from memory_butler.surfaces.rest.routes import refusals
 from memory_butler.surfaces.session_cookie import SECONDS, SessionCookie
 
 
-class SignIn(Input):
+class SignIn(Input, defer_build=False):  # see `routes._signature`
     """Who one is."""
 
     token: str = Field(description="As `memory-butler token create` showed it.")
