@@ -1,14 +1,14 @@
 """One installation with a running server for all tests of the command line, a tenant for each."""
 
-import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
 
-from cli.installation import SECONDS, Installation, own_engine
+from cli.installation import Installation, own_engine
 from folders import open_folder
 
 _tenants = count()
@@ -22,27 +22,14 @@ def empty_folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def server(empty_folder: Path) -> "Iterator[tuple[Installation, subprocess.Popen[str]]]":
-    """`memory-butler serve`; it also keeps the database running for the other commands."""
-    bare = Installation(empty_folder)
-    with (empty_folder / "serve.log").open("w") as log:
-        process = bare.start("serve", "--port", "0", stderr=log)
-        try:
-            assert process.stdout is not None
-            first = process.stdout.readline()
-            assert first, (empty_folder / "serve.log").read_text()
-            url = first.split()[-1]
-            yield replace(bare, url=url), process
-        finally:
-            process.terminate()
-            process.communicate(timeout=SECONDS)
-
-
-@pytest.fixture(scope="session")
-def installation(server: "tuple[Installation, subprocess.Popen[str]]") -> Iterator[Installation]:
-    """The installation, with an engine of its own."""
-    with own_engine():
-        yield server[0]
+def installation(empty_folder: Path) -> Iterator[Installation]:
+    """The installation, with an engine of its own; `serve` keeps its database running."""
+    bare, log = Installation(empty_folder), empty_folder / "serve.log"
+    with closing(bare.fork("serve", "--port", "0", log=log)) as server:
+        first = server.stdout.readline()
+        assert first, log.read_text()
+        with own_engine():
+            yield replace(bare, url=first.split()[-1])
 
 
 @pytest.fixture

@@ -1,15 +1,18 @@
 """An operation that is declared is there on every surface, and in all that is written of them."""
 
 import json
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
 
 from cli.installation import SECONDS, Installation
+from forking import forked
 
 _SCRIPT = Path(__file__).with_name("added_operation.py")
 _ASKED = {"whom": "Ana", "loudly": True}
@@ -34,14 +37,16 @@ def url(installation: Installation) -> Iterator[str]:
 
 
 def _run(installation: Installation, *words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, _SCRIPT, *words],
-        env=installation.environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
+    with closing(forked(_type, words, environment=installation.environment())) as process:
+        said = process.stdout.read()
+        process.process.join(SECONDS)
+        assert process.process.exitcode == 0, said
+    return said
+
+
+def _type(words: tuple[str, ...]) -> None:
+    sys.argv = [str(_SCRIPT), *words]
+    runpy.run_path(str(_SCRIPT), run_name="__main__")
 
 
 @pytest.mark.nightly

@@ -71,7 +71,7 @@ def test_one_who_comes_back_is_remembered(home: Installation) -> None:
     assert "default: 0 messages. Model: scripted." in said.err
     # Nothing but the journal was made: no database server was started.
     assert [one.name for one in home.data_dir.iterdir()] == ["journal"]
-    again = home.run(
+    again = home.inside(
         "journal", "chat", "--script", script(home, NEXT_DAY), stdin="What do I like to drink?\n"
     )
     assert "default: 4 messages, the last on" in again.err
@@ -94,7 +94,7 @@ def test_late_plans_and_what_was_said_meanwhile_greet_one_who_comes_back(
         alone = LiveJournal(file, now=lambda: then + timedelta(days=3))
         for number in range(6):
             alone.log(f"They are away. <say>Heron {number}.</say>", "assistant")
-    said = home.run("journal", "chat", "--script", script(home, NEXT_DAY), stdin="Hm.\n")
+    said = home.inside("journal", "chat", "--script", script(home, NEXT_DAY), stdin="Hm.\n")
     assert "Hello." in said.out.splitlines()[0]
     assert [one for one in said.out.splitlines() if "Heron" in one] == [
         f"assistant: Heron {number}." for number in range(6)
@@ -105,11 +105,11 @@ def test_late_plans_and_what_was_said_meanwhile_greet_one_who_comes_back(
 def test_a_damaged_journal_is_named_and_the_others_are_listed(home: Installation) -> None:
     home.inside("journal", "chat", "--script", script(home, NEXT_DAY), stdin="Hello\n")
     (home.data_dir / "journal" / "default" / "ada.sqlite").write_bytes(b"rubbish" * 1_000)
-    listed = home.run("journal", "list")
-    assert listed.code == 0
+    listed = home.inside("journal", "list")
     assert "default" in listed.out
     assert "ada: ada.sqlite is no SQLite file; move it out of the way" in listed.err
-    found = {one["name"]: one for one in home.run("journal", "list", "--json").json["companions"]}
+    listed_as_json = home.inside("journal", "list", "--json").json["companions"]
+    found = {one["name"]: one for one in listed_as_json}
     assert found["default"]["events"] == 2
     assert "no SQLite file" in found["ada"]["problem"]
 

@@ -278,12 +278,11 @@ def test_the_doctor_says_what_to_set_for_a_model(
     assert "MEMORY_BUTLER_MEMORY__CONSOLIDATION__MODEL=ollama:MODEL" in advice
 
 
-def test_the_doctor_looks_at_the_database_that_is_configured(empty_folder: Path) -> None:
-    (folder := empty_folder / "named").mkdir()
-    folder.chmod(0o755)
-    named = Installation(folder, extra={"MEMORY_BUTLER_DATABASE": "of_a_butler"})
-    assert named.apart("token", "create", "--name", "laptop")
-    assert _states(named.apart("doctor", "--json").json)["database"] == "ok"
+def test_the_doctor_looks_at_the_database_that_is_configured(installation: Installation) -> None:
+    named = replace(installation, extra={"MEMORY_BUTLER_DATABASE": "of_a_butler"})
+    assert _states(named.inside("doctor", "--json", code=None).json)["database"] != "ok"
+    assert named.inside("token", "create", "--name", "laptop")
+    assert _states(named.inside("doctor", "--json").json)["database"] == "ok"
 
 
 def test_the_doctor_says_that_the_data_directory_is_a_file(

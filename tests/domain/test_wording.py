@@ -75,6 +75,9 @@ def test_dates_are_spelled_out() -> None:
 @given(st.text())
 def test_parts_are_added_behind_the_text_once_each(text: str) -> None:
     assert with_parts(text).startswith(text)
+
+
+def test_of_much_that_is_joined_the_parts_are_added_once() -> None:
     assert len(with_parts("a/bc " * 5_000)) < 26_000
 
 

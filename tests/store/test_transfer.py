@@ -23,13 +23,13 @@ async def test_a_table_that_is_read_for_long_is_read_to_its_end(
     """Of a hundred thousand facts the first row comes after all are sorted."""
     await store_fact(memory, principal, "user", "name", "Jo")
     await admin.execute(
-        "CREATE VIEW slow AS SELECT f.*, (SELECT 1 FROM pg_sleep(4)) AS slept FROM facts f;"
+        "CREATE VIEW slow AS SELECT f.*, (SELECT 1 FROM pg_sleep(2)) AS slept FROM facts f;"
         " GRANT SELECT ON slow TO PUBLIC"
     )
-    monkeypatch.setattr(transaction, "COMMAND_TIMEOUT", 2.0)
+    monkeypatch.setattr(transaction, "COMMAND_TIMEOUT", 1.0)
     bounded = await transaction.open_pool(database.runtime_dsn, max_size=1)
     async with bounded, transaction.reading(bounded, principal.tenant) as tx:
-        await tx.connection.execute("SET LOCAL statement_timeout = 2000")
+        await tx.connection.execute("SET LOCAL statement_timeout = 1000")
         (facts,) = [one for one in await transfer.tables(tx) if one.name == "facts"]
         slow = replace(facts, name="slow", needs=frozenset({"slow"}))
         rows = [row async for row in transfer.dump(tx, slow, ())]

@@ -14,6 +14,7 @@ import httpx
 import httpx2
 import jsonschema  # type: ignore[import-untyped]
 import uvicorn
+from fastapi import FastAPI
 from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent, Tool
@@ -26,6 +27,19 @@ from memory_butler.operations.operation import STRUCTURED, Operation
 from memory_butler.operations.registry import OPERATIONS
 from memory_butler.surfaces.http import served
 from memory_butler.surfaces.listening import listen
+from memory_butler.surfaces.rest import description
+
+_described: dict[str, Any] = {}
+_describe = description.describe
+
+
+def _describe_once(app: FastAPI) -> dict[str, Any]:
+    """Of all applications, which have the same routes: to describe one takes a second."""
+    _described.update(_described or _describe(app))
+    return _described
+
+
+description.describe = _describe_once
 
 # Reading the machine's certificates for every client would cost more than the test.
 NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -12,12 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import httpx
 import pytest
 
+from cli.installation import Installation
 from conftest import SAME_VECTORS
 from folders import open_folder
 from long_profile import NIGHTLY
@@ -59,8 +61,8 @@ def folder() -> Iterator[Path]:
         yield folder
 
 
-def _start(folder: Path, log: "IO[str] | int" = subprocess.PIPE) -> "subprocess.Popen[str]":
-    """A server; one that says much needs a file for its log, since a full pipe would stop it."""
+def _start(folder: Path) -> "subprocess.Popen[str]":
+    """A server that asks no network."""
     environment = {
         **{key: os.environ[key] for key in os.environ if not key.startswith("MEMORY_BUTLER_")},
         **SAME_VECTORS,
@@ -74,7 +76,7 @@ def _start(folder: Path, log: "IO[str] | int" = subprocess.PIPE) -> "subprocess.
         env=environment,
         cwd=folder,
         stdout=subprocess.PIPE,
-        stderr=log,
+        stderr=subprocess.PIPE,
         text=True,
     )
 
@@ -132,11 +134,13 @@ _WRITES: Final[tuple[tuple[str, dict[str, str]], ...]] = (
 def test_a_database_killed_under_load_comes_back_for_every_write_and_the_server_stops(
     folder: Path,
 ) -> None:
-    stop = threading.Event()
-    with (folder / "log").open("w") as log, ThreadPoolExecutor(_WRITERS) as threads:
-        process = _start(folder, log)
+    stop, log = threading.Event(), folder / "log"
+    with (
+        closing(Installation(folder).fork("serve", "--port", "0", log=log)) as process,
+        ThreadPoolExecutor(_WRITERS) as threads,
+    ):
         try:
-            url = _announced(process, time.monotonic() + _SECONDS)
+            url = process.stdout.readline().split()[-1]
             stored: list[str] = []
             writing = [threads.submit(_keep_writing, url, stored, stop) for _ in range(_WRITERS)]
             _until(lambda: len(stored) > _WRITERS, 30)
@@ -152,16 +156,14 @@ def test_a_database_killed_under_load_comes_back_for_every_write_and_the_server_
                 asked = {"memory_type": "rule", "memory_id": rule}
                 assert _call(url, "memory_get", asked, seconds=10)["memory"] is not None
         finally:
-            process.send_signal(signal.SIGTERM)
             try:
-                process.wait(timeout=30)
+                ended = process.end()
             finally:
                 process.kill()
                 stop.set()
         for writer in writing:
             writer.result()
-        out, _ = process.communicate()
-    assert (process.returncode, out) == (0, "closed\n"), (folder / "log").read_text()[-3000:]
+    assert ended == 0, log.read_text()[-3000:]
     assert not embedded.status(folder / "data").running
     # What was acknowledged before the kill, after it, and while the server was stopping.
     assert set(stored) <= asyncio.run(_rules(folder))

@@ -22,6 +22,7 @@ from memory_butler.engine.tokens import list_tokens, revoke_token
 from memory_butler.store import events
 from memory_butler.store.events import Event
 from memory_butler.store.transaction import transaction
+from memory_butler.surfaces.rest import live as rest_live
 from surfaces.conftest import Serve
 from surfaces.serving import Served
 
@@ -269,14 +270,17 @@ async def test_a_revoked_token_ends_its_stream_within_a_second(
                 assert asyncio.get_running_loop().time() - began < 2
 
 
-async def test_a_cookie_of_long_ago_ends_no_stream_that_needs_no_token(served: Served) -> None:
+async def test_a_cookie_of_long_ago_ends_no_stream_that_needs_no_token(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rest_live, "RECHECK_SECONDS", 0.2)
     async with served.rest() as rest:
         rest.cookies.set("memory_butler", "mbt_of-long-ago")
         async with rest.stream("GET", STREAM) as answer:
             lines = answer.aiter_lines()
             assert "retry" in await anext(lines)
             heard = asyncio.create_task(_to_the_end(lines))
-            await asyncio.sleep(2.5)  # looked at twice
+            await asyncio.sleep(0.8)  # looked at twice and more
             assert not heard.done()
             heard.cancel()
 
