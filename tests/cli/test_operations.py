@@ -395,7 +395,12 @@ def test_importance_beyond_its_scale_is_refused_with_the_scale(butler: Typist) -
 def test_ask(butler: Typist) -> None:
     owl = id_in(butler.say("store-fact", "garden", "owl", "A barn owl lives in the old barn"))
     said = butler.say("ask", "Where does the owl live?")
-    assert said == f"A barn owl lives in the old barn\n  fact {owl}, confidence 100%\n"
+    assert (
+        said == f"A barn owl lives in the old barn\n  fact {owl}, about garden, confidence 100%\n"
+    )
+    graf = id_in(butler.say("store-fact", "Bruno Graf", "home", "Bruno Graf lives in Bern"))
+    said = butler.say("ask", "Where does Bruno Graf live?")
+    assert f"fact {graf}, confidence 100%\n" in said
     asked = ("ask", "How do database indexes work?")
     nothing = butler.say(*asked)
     assert nothing.startswith("Nothing is known about that.\nThe nearest")

@@ -193,3 +193,13 @@ def test_a_question_is_looked_through_for_names_of_up_to_three_words() -> None:
     assert "does bob miller like" not in found
     assert spellings("?!") == ()
     assert len(spellings("word " * 10_000)) <= 3 * 3 * 64
+
+
+def test_a_name_is_found_with_the_signs_within_it_and_without_those_after_it() -> None:
+    for question, name in (
+        ("Jean-Luc Müller-Meier's phone number", "jean-luc müller-meier"),
+        ("Where does Zoë O'Brien live?", "zoë o'brien"),
+        ("Is that Bruno Graf’s dog?", "bruno graf"),
+        ("Call Bruno Graf's mother", "bruno graf"),
+    ):
+        assert name in spellings(question)

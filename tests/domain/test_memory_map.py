@@ -71,10 +71,10 @@ def test_figures_are_of_all_facts_in_which_an_entity_stands() -> None:
         10,
     )
     ana, porto, *others = nodes
-    assert (ana.id, ana.facts, ana.trust) == (ANA, 3, 2)
+    assert (ana.id, ana.named, ana.trust) == (ANA, 0, 2)
     assert ana.confidence == pytest.approx(0.6)
-    assert (porto.id, porto.facts, porto.confidence, porto.trust) == (PORTO, 2, 0.75, 2)
-    assert {(one.facts, one.confidence, one.trust) for one in others} == {(0, None, None)}
+    assert (porto.id, porto.named, porto.confidence, porto.trust) == (PORTO, 2, 0.75, 2)
+    assert {(one.named, one.confidence, one.trust) for one in others} == {(0, None, None)}
     assert [(one.facts, one.fact_id) for one in edges] == [(2, UUID(int=101))]
 
 

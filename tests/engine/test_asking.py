@@ -42,6 +42,34 @@ async def test_an_episode_is_the_source_of_its_line_and_no_line_of_its_own(
     assert len(answer.lines) <= 3
 
 
+async def test_whoever_is_named_in_full_comes_before_others_of_the_name(
+    memory: Memory, principal: Principal
+) -> None:
+    """Of a store where nobody is registered. Others are hidden from nobody: they come further."""
+    facts = (
+        ("home", "{first} lives in {place}"),
+        ("phone", "The mobile number is {number}"),
+        ("job", "{first} works in {place} as a carpenter"),
+    )
+    people = ("Bruno Graf", "Bruno Keller", "Anna Graf", "Bruno Weber", "Jean-Luc Müller-Meier")
+    for number, (name, place) in enumerate(
+        zip(people, ("Bern", "Thun", "Chur", "Zug", "Biel"), strict=True)
+    ):
+        first = name.split()[0]
+        for predicate, said in facts:
+            content = said.format(first=first, place=place, number=f"079 {number}00")
+            await store_fact(memory, principal, name, predicate, content)
+    for name in people:
+        for question, predicate in (
+            (f"Where does {name} live?", "home"),
+            (f"What is {name}'s phone number?", "phone"),
+        ):
+            answer = await ask(memory, principal, question)
+            shown = [line.hit.row for line in answer.lines]
+            assert shown[0]["predicate"] == predicate
+            assert {one["subject"] for one in shown} == {name}
+
+
 async def test_what_fades_answers_a_person_with_its_confidence(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:

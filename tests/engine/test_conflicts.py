@@ -60,6 +60,24 @@ async def test_a_contradiction_is_linked_and_shown_with_both_sources(
     assert (one.earlier_source, one.later_source) == ("I write with my left hand", None)
 
 
+async def test_of_each_kind_the_newest_are_found_however_many_there_are_of_another(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    for predicate, content in (
+        ("hand", "left-handed"),
+        ("handedness", "right-handed"),
+        ("pet", "Has a grey cat called Mimi"),
+        ("animal", "Has a grey cat called Mimi"),
+        ("car", "Drives a red Volvo estate"),
+        ("vehicle", "Drives a red Volvo estate"),
+    ):
+        clock.advance(minutes=1)
+        await store_fact(memory, principal, "Berengar", predicate, content)
+    total, found = await list_conflicts(memory, principal, 2, 0, of_each=1)
+    shown = [(one.kind, one.later["predicate"]) for one in found]
+    assert (total, shown) == (3, [("duplicate", "vehicle"), ("contradiction", "handedness")])
+
+
 async def test_a_repetition_is_kept_and_marked(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:

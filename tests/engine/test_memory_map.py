@@ -23,7 +23,7 @@ async def _entity(memory: Memory, principal: Principal, name: str, kind: str = "
 
 
 def _shown(found: MemoryMap) -> dict[str, int]:
-    return {row["canonical_name"]: node.facts for node, row in found.nodes}
+    return {row["canonical_name"]: row["facts"] + node.named for node, row in found.nodes}
 
 
 async def test_the_map_is_of_ones_own_memory(

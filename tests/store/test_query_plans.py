@@ -247,6 +247,23 @@ async def test_a_subject_is_found_by_an_index_however_it_is_written(
     assert "Seq Scan" not in plan
 
 
+async def test_facts_about_each_entity_are_counted_once_each_without_statistics(
+    admin: Connection, database: Database
+) -> None:
+    """Of tables that were filled a moment ago the planner knows nothing; it then counted all facts
+    anew for each entity."""
+    await admin.execute(
+        "INSERT INTO entities (canonical_name, entity_type)"
+        " SELECT 'Person ' || n, 'person' FROM generate_series(1, 3000) n"
+    )
+    await admin.execute("SET butler.tenant_id = 'default'")
+    await admin.execute(f"SET SESSION AUTHORIZATION {database.roles.runtime}")
+    query = "EXPLAIN " + entities.SQL["for_map"]
+    plan = "\n".join(row[0] for row in await admin.fetch(query, "default", 10_000))
+    assert "(entity_id = entities.id)" in plan
+    assert "Nested Loop" not in plan
+
+
 async def test_whom_a_new_fact_is_about_is_found_by_indexes(
     admin: Connection, database: Database
 ) -> None:

@@ -32,6 +32,8 @@ QUESTION_WORDS: Final = 64  # of a question that may hold a name; a longer text 
 SYSTEM_METADATA_KEYS: Final = frozenset({"merged_into", "merged_at", "merged_from"})
 
 _WORD = re.compile(r"[^\W_]+")
+_NAME = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_POSSESSIVE = re.compile(r"['’]s$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +85,14 @@ def hint_terms(topic: str | None, mentioned_with: str | Iterable[str] | None) ->
 def spellings(text: str) -> tuple[str, ...]:
     """What in a question may be an entity's name: up to `NAME_WORDS` words in a row, in lower case,
     as written, and capitalised, for a look-up by equality."""
-    words = _WORD.findall(text)[:QUESTION_WORDS]
     found: dict[str, None] = {}
-    for start in range(len(words)):
-        for end in range(start + 1, min(start + NAME_WORDS, len(words)) + 1):
-            name = " ".join(words[start:end])
-            found |= dict.fromkeys((lowered(name), name, name.title()))
+    # "Jean-Luc" and "O'Brien" as they are, too; "Ana's" is Ana.
+    for pattern in (_WORD, _NAME):
+        words = [_POSSESSIVE.sub("", word) for word in pattern.findall(text)[:QUESTION_WORDS]]
+        for start in range(len(words)):
+            for end in range(start + 1, min(start + NAME_WORDS, len(words)) + 1):
+                name = " ".join(words[start:end])
+                found |= dict.fromkeys((lowered(name), name, name.title()))
     return tuple(found)
 
 

@@ -36,16 +36,15 @@ class Stated(NamedTuple):
 
 
 class Node(NamedTuple):
-    """An entity and the facts in which it stands; of none there is neither confidence nor trust.
+    """An entity, and of the facts in which it stands the mean confidence and the least trust.
 
-    `named`: how many of the facts are not about it, and name it.
+    `named`: how many of them are not about it, and name it.
     """
 
     id: UUID
-    facts: int
     confidence: float | None
     trust: int | None
-    named: int = 0
+    named: int
 
 
 class Edge(NamedTuple):
@@ -92,10 +91,10 @@ def draw(
 
 def _node(id: UUID, facts: Sequence[Stated]) -> Node:
     if not facts:
-        return Node(id, 0, None, None)
+        return Node(id, None, None, 0)
     confidence = sum(one.confidence for one in facts) / len(facts)
     named = sum(one.entity_id != id for one in facts)
-    return Node(id, len(facts), confidence, min(one.trust for one in facts), named)
+    return Node(id, confidence, min(one.trust for one in facts), named)
 
 
 @dataclass(slots=True)

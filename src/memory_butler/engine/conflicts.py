@@ -135,19 +135,12 @@ async def list_conflicts(
 ) -> tuple[int, list[OpenConflict]]:
     """What waits to be settled, the newest first: how many pairs there are, and a part of them.
 
-    Of this part, at most `of_each` of each kind are read.
+    With `of_each`, it is a part of the newest so many of each kind.
     Of what is over, nothing waits any more.
     """
     now = memory.clock()
     async with memory.reading(principal.tenant) as tx:
-        total, pairs = await conflicts.find(tx, limit, offset, now)
-        if of_each is not None:
-            kinds = {pair.kind for pair in pairs}
-            pairs = [
-                pair
-                for kind in sorted(kinds)
-                for pair in [one for one in pairs if one.kind == kind][:of_each]
-            ]
+        total, pairs = await conflicts.find(tx, limit, offset, now, of_each)
         ids = {id for pair in pairs for id in (pair.earlier_id, pair.later_id)}
         known = {row["id"]: row for row in await facts.of_any_state(tx, list(ids))}
         named = {row["source_episode_id"] for row in known.values()} - {None}

@@ -30,6 +30,7 @@ from memory_butler.domain.text import one_line
 from memory_butler.domain.trust import Trust
 from memory_butler.engine import inputs
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.named_facts import Linked, link_named, wait_to_link
 from memory_butler.store import entities, events, facts, links, versions
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction, one_bulk_writer, transaction
@@ -48,15 +49,21 @@ async def create_entity(
 ) -> Row:
     """Register someone or something that facts speak of (ENT-01, ENT-02).
 
+    Returns:
+        The entity; and where facts of before were linked to it (C-532), `facts_linked`, their
+        number, and `superseded`, the rows of those that another of their predicate superseded.
+
     Raises:
         InvalidInput: an unknown type, or the name is taken; the message names the holder.
     """
     new = new_entity(canonical_name, entity_type, aliases=aliases, metadata=metadata)
     async with transaction(memory.pool, principal.tenant) as tx:
-        row = await insert_entity(tx, principal, new, memory.clock())
-        if row is None:
+        await wait_to_link(tx, new.id, new.names)
+        made = await insert_entity(tx, principal, new, memory.clock())
+        if made is None:
             raise InvalidInput(await _taken(tx, new.canonical_name, new.entity_type))
-        return row
+        row, linked = made
+        return row | _told(linked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +75,11 @@ class NewEntity:
     entity_type: EntityType
     aliases: list[str]
     metadata: dict[str, Any]
+
+    @property
+    def names(self) -> list[str]:
+        """By which facts mean it."""
+        return [self.canonical_name, *self.aliases]
 
 
 def new_entity(
@@ -86,15 +98,22 @@ def new_entity(
 
 async def insert_entity(
     tx: Transaction, principal: Principal, new: NewEntity, now: datetime
-) -> Row | None:
-    """Register it inside an open transaction; None where its name and type are taken."""
+) -> tuple[Row, Linked] | None:
+    """Register it inside an open transaction, with the facts that name it; None where its name and
+    type are taken."""
     row = await entities.insert(
         tx, new.id, new.canonical_name, new.entity_type, new.aliases, new.metadata, now
     )
-    if row is not None:
-        payload = {"entity_id": str(row["id"])}
-        await events.record(tx, principal.actor, [("entity_created", payload)], now)
-    return row
+    if row is None:
+        return None
+    linked = await link_named(tx, principal, new.id, new.names, now)
+    payload = {"entity_id": str(new.id)} | linked.told()
+    await events.record(tx, principal.actor, [("entity_created", payload)], now)
+    return row, linked
+
+
+def _told(linked: Linked) -> dict[str, Any]:
+    return linked.told() | ({"superseded": linked.superseded} if linked.superseded else {})
 
 
 async def get_entity(memory: Memory, principal: Principal, entity_id: UUID | str) -> Row | None:
@@ -116,20 +135,24 @@ async def update_entity(
     """Change an entity: name and aliases are replaced, metadata keys merged in (ENT-03).
 
     Returns:
-        The entity as it is now, or None if there is none.
+        The entity as it is now, or None if there is none; and what `create_entity` reports of facts
+        that are linked to it by a name given now.
 
     Raises:
         InvalidInput: the new name is taken by another entity of the type.
     """
     id = inputs.uuid("entity_id", entity_id)
+    named = None if aliases is None else _aliases(aliases)
+    if canonical_name is not None:
+        canonical_name = inputs.name("canonical_name", canonical_name, inputs.MAX_SUBJECT_BYTES)
+    given = [*([] if canonical_name is None else [canonical_name]), *(named or [])]
     async with transaction(memory.pool, principal.tenant) as tx:
+        await wait_to_link(tx, id, given)
         before = (await entities.lock(tx, [id])).get(id)
         if before is None:
             return None
         now = memory.clock()
-        name = before["canonical_name"]
-        if canonical_name is not None:
-            name = inputs.name("canonical_name", canonical_name, inputs.MAX_SUBJECT_BYTES)
+        name = before["canonical_name"] if canonical_name is None else canonical_name
         await versions.keep(tx, "entity", [id], now)
         try:
             async with tx.connection.transaction():
@@ -137,14 +160,18 @@ async def update_entity(
                     tx,
                     id,
                     name,
-                    before["aliases"] if aliases is None else _aliases(aliases),
+                    before["aliases"] if named is None else named,
                     (before["metadata"] or {}) | _metadata(metadata),
                     now,
                 )
         except asyncpg.UniqueViolationError:
             raise InvalidInput(await _taken(tx, name, before["entity_type"])) from None
-        await events.record(tx, principal.actor, [("entity_updated", {"entity_id": str(id)})], now)
-        return row
+        # One that was merged away means nothing any more.
+        gone = "merged_into" in (before["metadata"] or {})
+        linked = Linked() if gone else await link_named(tx, principal, id, given, now)
+        payload = {"entity_id": str(id)} | linked.told()
+        await events.record(tx, principal.actor, [("entity_updated", payload)], now)
+        return row | _told(linked)
 
 
 async def resolve_entity(
@@ -232,17 +259,21 @@ async def merge_entities(
         await entities.update(
             tx, source_id, source["canonical_name"], source["aliases"], tombstone, now
         )
-        payload = {
+        # What both were called meant neither.
+        linked = await link_named(
+            tx, principal, target_id, [target["canonical_name"], *names.aliases], now
+        )
+        payload: dict[str, Any] = {
             "source_entity_id": str(source_id),
             "target_entity_id": str(target_id),
             "facts_repointed": plan.facts_repointed,
             "facts_superseded": plan.facts_superseded,
             "aliases_added": names.added,
-        }
+        } | linked.told()
         await events.record(tx, principal.actor, [("entity_merge", payload)], now)
         losers = {conflict.loser_id for conflict in plan.conflicts}
         superseded = [row for row in found if row["id"] in losers]
-        return payload | {"superseded": superseded}
+        return payload | {"superseded": [*superseded, *linked.superseded]}
 
 
 async def _move_facts(

@@ -332,9 +332,11 @@ class _Import:
         # Made anew: its moment is that of the writing, so that facts supersede in file order.
         new = self._make(line, self._references(line), item.at.id)
         if isinstance(new, NewEntity):
-            row = await insert_entity(tx, self._principal, new, self._memory.clock())
-            self._learn(line, item.at.id if row is not None else await _holder(tx, new))
-            _count(done, line.kind, new=row is not None)
+            registered = await insert_entity(tx, self._principal, new, self._memory.clock())
+            self._learn(line, item.at.id if registered is not None else await _holder(tx, new))
+            _count(done, line.kind, new=registered is not None)
+            if registered is not None:
+                done.superseded += len(registered[1].superseded)
             return
         assert new is not None  # noqa: S101 -- links went above
         if isinstance(new, NewFact):

@@ -1,6 +1,7 @@
 """Entities: the people, organisations and places that facts are about."""
 
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Any, Final, Self
 from uuid import UUID
 
 from pydantic import Field
@@ -37,8 +38,12 @@ from memory_butler.operations.views import (
 )
 from memory_butler.store.rows import Row
 
-# Of what a merge superseded.
+# Of what was superseded.
 _MOST_SHOWN: Final = 20
+_SUPERSEDED: Final = (
+    f"What these said, {_MOST_SHOWN} at most. Where one is true besides, store it again under a "
+    "predicate of its own."
+)
 
 
 class _OfTenant(Input):
@@ -64,6 +69,48 @@ class EntityOutput(Output):
     entity: Entity | None = None
 
 
+class NamedOutput(EntityOutput):
+    """The entity, and the facts of before that its names linked to it."""
+
+    facts_linked: int | None = Field(
+        None, description="Facts that were stored before, and are about it now."
+    )
+    superseded: list[BriefFact] | None = Field(None, description=_SUPERSEDED)
+
+    @classmethod
+    def of(cls, row: Row | None) -> Self:
+        """What was made or changed, as the engine tells it."""
+        if row is None:
+            return cls()
+        entity = {name: row[name] for name in Entity.model_fields}
+        return cls(
+            entity=Entity.model_validate(entity),
+            facts_linked=row.get("facts_linked"),
+            superseded=_worth_most(row.get("superseded", ())),
+        )
+
+
+def _worth_most(superseded: Iterable[Row]) -> list[BriefFact] | None:
+    """What never changes first: it may be true besides."""
+    worth = sorted(
+        superseded, key=lambda row: (row["permanence"] != "permanent", -row["importance"])
+    )
+    return [
+        BriefFact.of(row["id"], row["predicate"], row["content"]) for row in worth[:_MOST_SHOWN]
+    ] or None
+
+
+def _linked(output: NamedOutput) -> str:
+    if output.facts_linked is None:
+        return ""
+    told = [f"\nFacts stored before that are about it now: {output.facts_linked}"]
+    told += [
+        f"- superseded: {one.predicate}: {one_line(one.content)} [{one.id}]"
+        for one in output.superseded or ()
+    ]
+    return "\n".join(told)
+
+
 def _got(output: EntityOutput) -> str:
     if output.entity is None:
         return "There is no entity with this id."
@@ -76,13 +123,15 @@ def _got(output: EntityOutput) -> str:
 _NOT_DETAILS: Final = {"id", "tenant_id", "canonical_name", "entity_type"}
 
 
-def _updated(output: EntityOutput) -> str:
-    return _got(output) if output.entity else f"{_got(output)} Nothing was changed."
+def _updated(output: NamedOutput) -> str:
+    if output.entity is None:
+        return f"{_got(output)} Nothing was changed."
+    return f"{_got(output)}{_linked(output)}"
 
 
-def _created(output: EntityOutput) -> str:
+def _created(output: NamedOutput) -> str:
     assert output.entity is not None  # noqa: S101 -- a new one is always told
-    return f"Registered {_got(output)}"
+    return f"Registered {_got(output)}{_linked(output)}"
 
 
 class CreateEntityInput(_OfTenant):
@@ -94,7 +143,7 @@ class CreateEntityInput(_OfTenant):
     metadata: dict[str, Any] | None = None
 
 
-async def _create(memory: Memory, principal: Principal, given: CreateEntityInput) -> EntityOutput:
+async def _create(memory: Memory, principal: Principal, given: CreateEntityInput) -> NamedOutput:
     _own_tenant(principal, given)
     row = await create_entity(
         memory,
@@ -104,7 +153,7 @@ async def _create(memory: Memory, principal: Principal, given: CreateEntityInput
         aliases=given.aliases,
         metadata=given.metadata,
     )
-    return EntityOutput(entity=Entity.model_validate(row))
+    return NamedOutput.of(row)
 
 
 CREATE = Operation(
@@ -113,7 +162,8 @@ CREATE = Operation(
     description=(
         "Register a person, organisation or place that facts will be about, so that two of the "
         "same name are kept apart. Call entity_resolve first: it may exist already. Pass the "
-        "returned id as entity_id to memory_store_fact."
+        "returned id as entity_id to memory_store_fact. Facts of before whose subject is one of "
+        "its names become facts about it."
     ),
     handler=_create,
     needs="write",
@@ -159,7 +209,7 @@ class UpdateEntityInput(_OfTenant):
     metadata: dict[str, Any] | None = Field(None, description="These keys are set, others kept.")
 
 
-async def _update(memory: Memory, principal: Principal, given: UpdateEntityInput) -> EntityOutput:
+async def _update(memory: Memory, principal: Principal, given: UpdateEntityInput) -> NamedOutput:
     _own_tenant(principal, given)
     row = await update_entity(
         memory,
@@ -169,13 +219,16 @@ async def _update(memory: Memory, principal: Principal, given: UpdateEntityInput
         aliases=given.aliases,
         metadata=given.metadata,
     )
-    return EntityOutput(entity=None if row is None else Entity.model_validate(row))
+    return NamedOutput.of(row)
 
 
 UPDATE = Operation(
     name="entity_update",
     title="Update an entity",
-    description="Correct an entity's name, aliases or metadata. Only what you pass is changed.",
+    description=(
+        "Correct an entity's name, aliases or metadata. Only what you pass is changed. Facts of "
+        "before whose subject is a new name become facts about it."
+    ),
     handler=_update,
     needs="write",
     toolset="memory",
@@ -278,13 +331,10 @@ class MergeOutput(Output):
     facts_repointed: int
     facts_superseded: int
     aliases_added: int
-    superseded: list[BriefFact] | None = Field(
-        None,
-        description=(
-            f"What these said, {_MOST_SHOWN} at most. Where one is true besides, store it again "
-            "under a predicate of its own."
-        ),
+    facts_linked: int | None = Field(
+        None, description="Facts of no entity that a name of both had left in doubt."
     )
+    superseded: list[BriefFact] | None = Field(None, description=_SUPERSEDED)
 
 
 async def _merge(memory: Memory, principal: Principal, given: MergeInput) -> MergeOutput:
@@ -296,14 +346,7 @@ async def _merge(memory: Memory, principal: Principal, given: MergeInput) -> Mer
         given.target_entity_id,
         expected_revision=given.expected_revision,
     )
-    # What never changes first: it may be true besides.
-    worth = sorted(
-        merged["superseded"], key=lambda row: (row["permanence"] != "permanent", -row["importance"])
-    )
-    superseded = [
-        BriefFact.of(row["id"], row["predicate"], row["content"]) for row in worth[:_MOST_SHOWN]
-    ]
-    return MergeOutput.model_validate(merged | {"superseded": superseded or None})
+    return MergeOutput.model_validate(merged | {"superseded": _worth_most(merged["superseded"])})
 
 
 MERGE = Operation(

@@ -20,11 +20,13 @@ class Pair:
     later_id: UUID
 
 
-async def find(tx: Transaction, limit: int, offset: int, now: datetime) -> tuple[int, list[Pair]]:
+async def find(
+    tx: Transaction, limit: int, offset: int, now: datetime, of_each: int | None = None
+) -> tuple[int, list[Pair]]:
     """A part of the open pairs, the newest first, and how many there are; 0 beyond the last.
 
-    Without those of which one is over now.
+    Without those of which one is over now; the part is of the newest `of_each` of each kind.
     """
-    found = await tx.fetch(SQL["list"], limit, offset, now)
+    found = await tx.fetch(SQL["list"], limit, offset, now, of_each)
     pairs = [Pair(row["kind"], row["earlier_id"], row["later_id"]) for row in found]
     return (found[0]["total"] if found else 0), pairs

@@ -279,6 +279,12 @@ async def about_entities(tx: Transaction, entity_ids: list[UUID]) -> list[Row]:
     return rows(await tx.fetch(SQL["about_entities"], entity_ids))
 
 
+async def unlinked(tx: Transaction, entity_id: UUID, names: Sequence[str]) -> list[Row]:
+    """The facts of no entity, of any validity, whose subject is one of these names, but of no other
+    entity than this one: `id`, `scope`, `predicate`, `subject`."""
+    return rows(await tx.fetch(SQL["unlinked"], entity_id, list(names)))
+
+
 async def repoint(tx: Transaction, ids: list[UUID], entity_id: UUID) -> None:
     """Hang facts on another entity."""
     await tx.execute(SQL["repoint"], ids, entity_id)

@@ -192,6 +192,23 @@ WHERE tenant_id = $1 AND entity_id = ANY($2) ORDER BY id FOR UPDATE
 -- name: about_entities
 SELECT {columns} FROM facts WHERE tenant_id = $1 AND entity_id = ANY($2) ORDER BY id
 
+-- name: unlinked
+-- What the names mean, and no other entity: two sought lists, each by its index.
+WITH named (key) AS MATERIALIZED (
+    SELECT key_of(n) FROM unnest($3::text[]) n
+    EXCEPT
+    SELECT name_key FROM entities
+    WHERE tenant_id = $1 AND id <> $2 AND metadata->>'merged_into' IS NULL
+      AND name_key = ANY (ARRAY(SELECT key_of(n) FROM unnest($3::text[]) n))
+    EXCEPT
+    SELECT unnest(alias_keys) FROM entities
+    WHERE tenant_id = $1 AND id <> $2 AND metadata->>'merged_into' IS NULL AND alias_keys IS NOT NULL
+      AND alias_keys && ARRAY(SELECT key_of(n) FROM unnest($3::text[]) n)
+)
+SELECT id, scope, predicate, subject FROM facts
+WHERE tenant_id = $1 AND entity_id IS NULL AND subject_key = ANY (ARRAY(SELECT key FROM named))
+ORDER BY id
+
 -- name: repoint
 UPDATE facts SET entity_id = $3 WHERE tenant_id = $1 AND id = ANY($2)
 

@@ -110,7 +110,10 @@ JOIN episodes m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 {asked}
 SELECT 'fact' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
        $10::text IS NULL AS of_self,
-       coalesce(m.entity_id = ANY (a.entities), false) AS named,
+       -- Or by its full name, where nobody has registered it: a subject of several words, each with a capital.
+       coalesce(m.entity_id = ANY (a.entities)
+                OR m.subject = ANY ($4::text[]) AND strpos(m.subject, ' ') > 0
+                   AND m.subject !~ '(^| )[^[:upper:]]', false) AS named,
        coalesce(lower(m.subject) = ANY ($4::text[]), false) AS subject_named, m.valid_from AS happened_at
 FROM a
 CROSS JOIN (

@@ -329,6 +329,33 @@ async def test_an_entity_comes_with_its_facts_and_is_found_by_its_name(
     assert await one.facts(admin) == await other.facts(admin)
 
 
+async def test_an_entity_that_comes_takes_up_the_facts_that_are_here(
+    pair: tuple[Replica, Replica], admin: Connection, clock: Clock
+) -> None:
+    one, other = pair
+    await _say(clock, one, "Lives in Porto")
+    clock.advance(minutes=1)
+    await other.pull(one)
+    made = await create_entity(one.memory, one.principal, "Ana", "person")
+    assert made["facts_linked"] == 1
+    home = next(iter(await one.facts(admin)))
+    clock.advance(minutes=1)
+    await confirm_memory(one.memory, one.principal, "fact", home)
+    await _say(clock, one, "Likes tea", predicate="drink")
+    clock.advance(minutes=1)
+    await other.pull(one)  # with the fact that is there already
+    about = await admin.fetch(
+        "SELECT content, canonical_name FROM facts LEFT JOIN entities ON entities.id = entity_id"
+        " WHERE facts.tenant_id = $1 ORDER BY content",
+        other.principal.tenant,
+    )
+    assert [tuple(row) for row in about] == [("Likes tea", "Ana"), ("Lives in Porto", "Ana")]
+    await _say(clock, one, "Lives in Braga")
+    clock.advance(minutes=1)
+    await other.pull(one)
+    assert (await other.active(admin))["Ana", "home"] == "Lives in Braga"
+
+
 async def test_only_what_an_accepted_key_signed_is_taken(
     pair: tuple[Replica, Replica], memory: Memory, tmp_path: Path, clock: Clock
 ) -> None:

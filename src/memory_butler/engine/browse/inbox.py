@@ -23,8 +23,8 @@ WEIGHED: Final = 200
 # What is over is passed over on the way to them, in so many parts of a list.
 _PARTS: Final = 20
 CALIBRATED_DAYS: Final = 365
-# The newest pairs of either kind. A fact of a pair is not listed by itself.
-_PAIRS: Final = 1000
+# Of both kinds. A fact of a pair is not listed by itself.
+_PAIRS: Final = 2 * WEIGHED
 
 
 @dataclass(frozen=True, slots=True)

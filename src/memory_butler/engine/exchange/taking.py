@@ -312,7 +312,7 @@ class _Batch:
 
     async def write(self, tx: Transaction, wanted: Sequence[_Wanted]) -> None:
         ids = [one.sent.id for one in wanted]
-        known = {row["id"]: row for row in await facts.of_any_state(tx, ids)}
+        known = {row["id"] for row in await facts.of_any_state(tx, ids)}
         emptied = await store.emptied(tx)
         # What was here a moment ago may be erased by now.
         wanted = [
@@ -321,7 +321,9 @@ class _Batch:
             if one.sent.id in known
             or (one.new is not None and not went_with(emptied, one.sent.made))
         ]
-        keys = {one.sent.id: await self._key(tx, one, known.get(one.sent.id)) for one in wanted}
+        keys = {one.sent.id: await self._key(tx, one) for one in wanted if one.sent.id not in known}
+        # Only now: an entity that these register is given the facts here that name it.
+        keys |= {row["id"]: FactKey.of_row(row) for row in await facts.of_any_state(tx, ids)}
         # Keys before rows, as every writer locks (C-21).
         claimed = {keys[one.sent.id] for one in wanted if one.sent.state.validity == "active"}
         await facts.lock_keys(tx, claimed)
@@ -355,9 +357,7 @@ class _Batch:
             await links.insert(tx, ("fact", lost), ("fact", won), "contradicts", self._now)
         await events.record(tx, self._principal.actor, self._happened, self._now)
 
-    async def _key(self, tx: Transaction, one: _Wanted, row: Row | None) -> FactKey:
-        if row is not None:
-            return FactKey.of_row(row)
+    async def _key(self, tx: Transaction, one: _Wanted) -> FactKey:
         assert one.new is not None  # noqa: S101 -- it was not here when the batch was made
         entity_id = await self._entity(tx, one)
         return FactKey.of(one.new.scope, one.new.predicate, one.new.subject, entity_id)
@@ -372,11 +372,13 @@ class _Batch:
             return self._entities[subject]
         name = (one.entity.canonical_name, one.entity.entity_type)
         if name not in self._entities:
-            row = await insert_entity(tx, self._principal, one.entity, self._now)
-            if row is None:
+            made = await insert_entity(tx, self._principal, one.entity, self._now)
+            if made is None:
                 named = await entities.named(tx, *name)
                 assert named is not None  # noqa: S101 -- its name was found taken
                 row = await entities.share(tx, named["id"]) or named
+            else:
+                row, _ = made
             merged_into = (row["metadata"] or {}).get("merged_into")
             self._entities[name] = row["id"] if merged_into is None else UUID(merged_into)
         return self._entities[name]

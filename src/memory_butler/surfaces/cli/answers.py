@@ -265,8 +265,23 @@ def _merged(output: Any) -> None:
     print(
         f"Merged {output.source_entity_id} into {output.target_entity_id}: "
         f"{counted(output.facts_repointed, 'fact')} moved, {output.facts_superseded} superseded, "
-        f"{counted(output.aliases_added, 'alias')} added."
+        f"{counted(output.aliases_added, 'alias')} added{_linked(output)}."
     )
+    _tell_superseded(output)
+
+
+def _named(done: str, output: Any) -> None:
+    print(f"{done} entity {output.entity.id}{_linked(output)}.")
+    _tell_superseded(output)
+
+
+def _linked(output: Any) -> str:
+    return (
+        f"; {counted(output.facts_linked, 'fact')} of before linked" if output.facts_linked else ""
+    )
+
+
+def _tell_superseded(output: Any) -> None:
     for one in output.superseded or ():
         print(f"superseded  fact {one.id}: {one.predicate}: {one_line(one.content)}")
 
@@ -404,9 +419,9 @@ _SHOWN: dict[str, Callable[[Any], None]] = {
     "memory_forget": _forgotten,
     "memory_stats": stats,
     "memory_context": show_context,
-    "entity_create": lambda output: print(f"Registered entity {output.entity.id}."),
+    "entity_create": lambda output: _named("Registered", output),
     "entity_get": _entity,
-    "entity_update": lambda output: print(f"Updated entity {output.entity.id}."),
+    "entity_update": lambda output: _named("Updated", output),
     "entity_resolve": _candidates,
     "entity_merge": _merged,
     "memory_run_consolidation": _consolidated,

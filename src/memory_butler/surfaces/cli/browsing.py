@@ -7,7 +7,7 @@ from typing import Any, Final
 from rich.table import Table
 from rich.text import Text
 
-from memory_butler.operations.views import Episode
+from memory_butler.operations.views import Episode, Fact
 from memory_butler.surfaces.cli.answers import (
     View,
     clean,
@@ -176,10 +176,14 @@ def _asked(output: Any) -> None:
 
 
 def _sure(memory: View) -> str:
-    """How far to believe a line; an episode is what was said, whoever believes it."""
+    """How far to believe a line, and whom it is about where it does not say; an episode is what was
+    said, whoever believes it."""
     if isinstance(memory, Episode):
         return f", {memory.occurred_at:%Y-%m-%d}{less(memory.trust)}"
-    return f", confidence {memory.effective_confidence:.0%}{less(memory.trust)}"
+    about = ""
+    if isinstance(memory, Fact) and memory.subject.lower() not in memory.content.lower():
+        about = f", about {short(memory.subject)}"
+    return f"{about}, confidence {memory.effective_confidence:.0%}{less(memory.trust)}"
 
 
 def _links(output: Any) -> None:
