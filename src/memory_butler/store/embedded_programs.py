@@ -84,6 +84,7 @@ def run(
             group=user.gid if user else None,
             extra_groups=[] if user else None,
             umask=0o077,
+            process_group=0,  # a terminal's Ctrl-C is for the command, which waits for this
             cwd=place,
             env={**kept, "HOME": str(place), "LC_ALL": "C", "TZ": "UTC", **(environment or {})},
             stdin=subprocess.DEVNULL,
