@@ -21,6 +21,8 @@ help:  ## show this list
 setup: $(READY)  ## prepare .venv from the lock file
 
 $(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+	    "Python 3.11 or later is needed; name one: make PYTHON=python3.13 serve")'
 	$(PYTHON) -m venv $(VENV)
 	sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > $(VENV)/uv.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \

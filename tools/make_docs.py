@@ -462,7 +462,8 @@ edit one thing the second gets 409, with the state that holds now as `current` a
 answers with its id. Without `If-Match` a rule is edited whatever happened in between; a fact that
 was superseded is refused with 409, which names the one that holds now. What is deleted can be
 restored. A merge of entities takes the `ETag` of its preview: it does what that showed, or is
-refused with 409. Here the second edit comes too late, and is answered with 409:
+refused with 409. Here the second edit comes too late, and is answered with 409 (the examples need
+curl 7.84 or later):
 
 <!-- The tests run these lines. -->
 ```sh

@@ -267,7 +267,8 @@ def shown(report: Report) -> str:
     for one in report.breaks:
         place = "-" if one.seq is None else one.seq
         lines.append(f"{one.kind} at seal {place}, event {one.event_id or '-'}: {one.said}")
-    return "\n".join([checked, *(lines[:20] or ["The log is whole."]), f"{len(lines)} breaks."])
+    found = f"{len(lines)} break{'' if len(lines) == 1 else 's'}."
+    return "\n".join([checked, *(lines[:20] or ["The log is whole."]), found])
 
 
 _P: Final = 2**255 - 19

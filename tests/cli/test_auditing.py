@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import subprocess
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -29,9 +30,14 @@ def test_the_log_is_checked_exported_and_found_changed(
         whole.err == f"There was no {kept} to compare the log with; the latest one is there now.\n"
     )
     assert installation.inside("audit", "--checkpoint", str(kept), *of).err == ""
-    assert (
-        f"Wrote 3 lines to {dump}" in installation.inside("audit", "--export", str(dump), *of).out
-    )
+    wrote = installation.inside("audit", "--export", str(dump), *of).out
+    assert f"Wrote 3 lines to {dump}" in wrote
+    _, _, command = wrote.strip().partition("To check them offline: ")
+    keys = installation.data_dir / "audit"
+    words = command.replace("verify.key", str(keys / "verify.key"))
+    words = words.replace("checkpoint.json", str(kept))
+    done = subprocess.run(words.split(), capture_output=True, text=True)
+    assert (done.returncode, "The log is whole." in done.stdout) == (0, True), done.stderr
     assert dump.stat().st_mode & 0o777 == 0o600
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.json", "log.jsonl"]
     nowhere = str(tmp_path / "none" / "log.jsonl")

@@ -1,16 +1,18 @@
 """The command line as a whole: its help, its speed, its exit codes, its page in docs/."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cli.installation import COMMAND, Installation
+from cli.installation import COMMAND, SECONDS, Installation
 from long_profile import by_day
 from memory_butler import __version__
 from memory_butler.__main__ import ADDITIONS
@@ -68,6 +70,8 @@ def test_the_help_shows_commands_and_exit_codes(installation: Installation) -> N
     assert {one.exit_code for one in BY_CODE.values()} <= dict(exit_codes()).keys()
     for code, title in exit_codes():
         assert f"{code} {title.lower()}" in shown
+    # As `audit`, `pull` and `--check` do.
+    assert dict(exit_codes())[1] == "Internal error (or a check found something)"
 
 
 def test_the_help_imports_nothing_heavy() -> None:
@@ -171,6 +175,27 @@ def test_ctrl_c_before_the_command_is_there_says_nothing() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
+@pytest.mark.parametrize(
+    "made",
+    by_day(
+        ("init-*/data/global/pg_control", "data/postmaster.pid"), "init-*/data/global/pg_control"
+    ),
+)
+def test_ctrl_c_while_the_database_is_made_is_no_failure(empty_folder: Path, made: str) -> None:
+    """A terminal sends it to every process of the command, those of PostgreSQL among them."""
+    own = Installation(empty_folder / f"interrupted-{Path(made).name}")
+    own.folder.mkdir(mode=0o755)
+    process = own.start("store-fact", "user", "likes", "tea", start_new_session=True)
+    deadline = time.monotonic() + SECONDS
+    while not (found := list(own.folder.glob(f"**/{made}"))) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=SECONDS)
+    assert found
+    assert (process.returncode, out, err) == (130, "", "")
+    own.run("store-fact", "user", "likes", "tea")
 
 
 def test_an_encoding_that_lacks_a_letter(installation: Installation, tenant: str) -> None:

@@ -109,6 +109,29 @@ def test_a_proxy_is_not_asked_whether_a_server_on_this_machine_answers(
     assert not connecting._answers("http://127.0.0.1:9")
 
 
+def test_a_server_that_wants_a_token_is_told_at_once(at_home: Installation, tmp_path: Path) -> None:
+    """Not only when a session starts without memory."""
+    token = at_home.inside("token", "create", "--name", "laptop").out.strip()
+    process = at_home.start("serve", "--port", "0", "--require-token")
+    try:
+        assert process.stdout is not None
+        to = ("connect", "claude-code", "--yes", "--url", process.stdout.readline().split()[-1])
+        for held, words, told in (
+            ({}, (), "needs a token; connect again with --token-env VARIABLE"),
+            ({}, ("--token-env", "MINE"), "the variable MINE is not set here"),
+            ({"MINE": "mbt_x"}, ("--token-env", "MINE"), "does not accept the token in MINE"),
+            ({"MINE": token}, ("--token-env", "MINE"), ""),
+        ):
+            holding = replace(at_home, extra={**at_home.extra, **held})
+            said = holding.inside(*to, *words).err
+            assert told in said
+            assert ("token create --name NAME" in said) is bool(told)
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+    at_home.inside("disconnect", "claude-code", "--yes")
+
+
 def test_a_client_that_starts_memory_itself(at_home: Installation, tmp_path: Path) -> None:
     at_home.inside("connect", "codex", "--stdio", "--tenant", "work", "--yes")
     written = (tmp_path / ".codex" / "config.toml").read_text()

@@ -236,6 +236,7 @@ def test_an_unknown_key_is_refused_with_what_to_do(
     other.run("push", str(tmp_path))
     told = one.run("pull", str(tmp_path), code=1)
     assert f"peers accept NAME {other.key} --trust user_said" in told
+    assert "Nothing was exchanged." in told
     assert one.facts() == {}
     assert "at most" in one.run("peers", "accept", "desk", other.key, "--trust", "imported")
     assert one.says("pull", str(tmp_path)) == "Facts and rules: 1 new.\n"

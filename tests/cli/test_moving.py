@@ -100,6 +100,14 @@ def test_what_is_asked_for_wrongly_is_said(one: Installation, two: Installation)
     assert "--to-dsn must look like postgresql://" in bad
 
 
+def test_a_mistyped_tenant_does_not_move(one: Installation, two: Installation) -> None:
+    """It would leave a mark on the name, and say that all went well."""
+    to = ["move", "--tenant", "acne", "--to-data-dir", str(two.data_dir)]
+    for words in ([*to, "--preview"], [*to, "--yes"]):
+        assert "there is nothing of tenant acne" in one.inside(*words, code=4).err
+    one.inside("store-fact", "user", "likes", "coffee", "--tenant", "acne")
+
+
 def test_the_other_installation_may_be_named_by_its_file(
     one: Installation, two: Installation, tmp_path: Path
 ) -> None:

@@ -21,6 +21,7 @@ from memory_butler import logs
 from memory_butler.config import Settings
 from memory_butler.store import embedded
 from memory_butler.surfaces.cli.program import build
+from memory_butler.surfaces.cli.serving import _announce
 
 # Of a machine that does other things as well; alone it is a fraction of a second, and the database
 # takes another one.
@@ -66,6 +67,20 @@ def test_a_server_tells_where_it_is_and_stops_with_its_database(
     assert out == ""
     assert "Traceback" not in err
     assert not embedded.status(alone.data_dir).running
+
+
+def test_the_line_that_makes_a_token_names_the_server_s_own_folder(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without it the token would be of another installation, and the server would refuse it."""
+    monkeypatch.chdir(tmp_path)
+    for options, told in (
+        ({}, "--name <whose>\n"),
+        ({"data_dir": "my memory"}, f"--name <whose> --data-dir '{tmp_path / 'my memory'}'\n"),
+        ({"dsn": "postgresql://a:b@db/c"}, "--name <whose> --dsn <the same>\n"),
+    ):
+        _announce(Settings.model_validate({"require_token": True, **options}), "http://x")
+        assert f"  Token        memory-butler token create {told}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("number", by_day((signal.SIGINT, signal.SIGTERM), signal.SIGINT))

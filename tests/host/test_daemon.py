@@ -37,12 +37,19 @@ def test_a_mistake_stops_the_start_with_its_line(household: Household, tmp_path:
     (tmp_path / "butler.toml").write_text('[butler]\nname = "a"\nport = 1\nprot = 2\n')
     told = household.installation.inside("butler", "run", str(tmp_path), code=8).err
     assert "butler.toml, line 4: butler.prot: there is no such key" in told
+    (tmp_path / "butler.toml").write_text('[butler]\nname = "a"\nprot = 2\n')
+    told = household.installation.inside("butler", "run", str(tmp_path), code=8).err
+    assert "there is no such key; " in told  # each mistake apart, in one line
 
 
 def test_a_trigger_of_a_butler_that_does_not_run_says_so(household: Household) -> None:
     folder = str(household.health_folder)
     told = household.installation.inside("butler", "trigger", folder, "hi", "--port", "1", code=7)
     assert f"`memory-butler butler run {folder}` runs it" in told.err
+    told = household.installation.inside("butler", "trigger", "memory", "hi", "--port", "1", code=7)
+    assert (
+        "`memory-butler serve` is not enough: `memory-butler butler run memory` runs it" in told.err
+    )
 
 
 def test_a_trigger_of_a_butler_on_ipv6_asks_there(household: Household, tmp_path: Path) -> None:

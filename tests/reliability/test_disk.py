@@ -15,7 +15,9 @@ import asyncpg
 import psutil
 import pytest
 
+from cli.installation import Installation
 from conftest import NOW, Clock
+from folders import open_folder
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.domain.principals import Principal
@@ -148,6 +150,19 @@ def test_a_journal_outlives_a_full_disk_and_a_read_only_one(disk: MountOf) -> No
     assert _mount("-o", "remount,rw", str(folder))
     _tell(folder, "after")
     assert _said(folder) == ["before", "between", "after"]
+
+
+def test_a_backup_onto_a_full_disk_names_it(disk: MountOf) -> None:
+    folder = disk(1)
+    _fill(folder)
+    with open_folder() as own:
+        made = Installation(own / "full")
+        made.folder.mkdir(mode=0o755)
+        made.apart("store-fact", "user", "likes", "tea")
+        assert "the disk is full: free some space" in made.apart("backup", str(folder), code=7).err
+        made.inside("keys", "init")
+        said = made.apart("backup", str(folder), code=7).err
+        assert f"No space left on device: a backup needs room in {folder} and in " in said
 
 
 async def _until_refused(memory: Memory, principal: Principal, acknowledged: set[UUID]) -> None:

@@ -206,7 +206,7 @@ def checked(model: type[Any], document: ButlerToml, *keys: str) -> Any:
             # pydantic puts marks of its own into the path of a mistake in a key.
             place = (*keys, *(str(part) for part in mistake["loc"] if part != "[key]"))
             told.append(document.complaint(place, f"{'.'.join(place)}: {_said(mistake)}"))
-        raise ConfigurationError("\n".join(told)) from None
+        raise ConfigurationError("; ".join(told)) from None
 
 
 def _said(mistake: Mapping[str, Any]) -> str:

@@ -106,7 +106,7 @@ def trigger(
 ) -> None:
     """Start a session of a butler that runs, and print what its agent answers."""
     butler = _read(place, directory, port=port)
-    session = asyncio.run(_trigger(butler, prompt, wait=not no_wait))
+    session = asyncio.run(_trigger(butler, directory, prompt, wait=not no_wait))
     if as_json:
         print(json.dumps(session, indent=2, ensure_ascii=False))
     elif session["status"] == "succeeded":
@@ -122,7 +122,7 @@ def trigger(
         )
 
 
-async def _trigger(butler: "Butler", prompt: str, *, wait: bool) -> dict[str, Any]:
+async def _trigger(butler: "Butler", directory: str, prompt: str, *, wait: bool) -> dict[str, Any]:
     from memory_butler.host.agent import Server
     from memory_butler.host.heartbeat_module import token_of
     from memory_butler.host.mcp_client import call_tool
@@ -135,7 +135,8 @@ async def _trigger(butler: "Butler", prompt: str, *, wait: bool) -> dict[str, An
         answer = await call_tool(server, "trigger", asked, timeout_seconds=_CALL_SECONDS)
     except Unavailable as error:
         raise Unavailable(
-            f"{error}. Is the butler running? `memory-butler butler run {butler.folder}` runs it."
+            f"{error}. Is the butler running? `memory-butler serve` is not enough: "
+            f"`memory-butler butler run {directory}` runs it."
         ) from None
     session = answer.structured
     ends = time.monotonic() + butler.table.agent.timeout_seconds + _CALL_SECONDS

@@ -22,12 +22,13 @@ from memory_butler.domain.errors import (
     ConfigurationError,
     Conflict,
     IntegrityViolation,
+    NotFound,
     Unavailable,
 )
 from memory_butler.domain.moves import Move, State
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
-from memory_butler.engine import sealing, tokens
+from memory_butler.engine import sealing, stats, tokens
 from memory_butler.engine.exchange import peers
 from memory_butler.moving import journals
 from memory_butler.moving.sides import CHANGED, Side
@@ -369,6 +370,11 @@ async def _refuse_leaving(
     _refuse_one_folder(source.data_dir, data_dir)
     await _refuse_unfinished(source)
     memory = source.memory
+    begun = await stats.is_begun(memory, source.tenant)
+    if not begun and not await asyncio.to_thread(opening.names, source.data_dir, source.tenant):
+        raise NotFound(
+            f"there is nothing of tenant {source.tenant} in {source.place}: is its name mistyped?"
+        )
     if memory.audit and (await sealing.audit(memory, principal, seal_first=change)).breaks:
         raise Conflict(
             "the event log is not whole, which would not be seen after the move: look with "

@@ -343,7 +343,6 @@ def _start(launch: _Launch, deadline: float) -> str:
             user=launch.user,
             place=cluster.place,
             seconds=max(deadline - time.monotonic(), 1.0),
-            alone=True,
         )
     except ProgramFailed as problem:  # no process to be had
         return str(problem)

@@ -68,12 +68,10 @@ def run(
     user: ServerUser | None,
     place: Path,
     seconds: float,
-    alone: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Run a PostgreSQL program as the server's user in the place, within `seconds`.
 
-    Nothing of the caller's PG* environment reaches it. `alone`: in a session of its own, which gets
-    no Ctrl-C of the caller's terminal. Raises ProgramFailed, Unavailable (time-out,
+    Nothing of the caller's PG* environment reaches it. Raises ProgramFailed, Unavailable (time-out,
     disk full) or ConfigurationError (not permitted to run it).
     """
     kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
@@ -85,7 +83,7 @@ def run(
             group=user.gid if user else None,
             extra_groups=[] if user else None,
             umask=0o077,
-            start_new_session=alone,
+            start_new_session=True,  # a terminal's Ctrl-C is for the command, which waits for this
             cwd=place,
             env={**kept, "HOME": str(place), "LC_ALL": "C", "TZ": "UTC"},
             stdin=subprocess.DEVNULL,

@@ -212,6 +212,20 @@ def test_a_line_nested_without_end_is_told_and_the_next_are_read(tmp_path: Path)
     assert any(isinstance(one.line, EpisodeLine) for one in found)
 
 
+@pytest.mark.parametrize("written", ['{"a": 1}', '{"results": null}', "3"])
+def test_what_is_no_export_of_mem0_is_told(written: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(written)
+    [only] = open_export(path, format_named("mem0")).candidates("t")
+    assert only.line == BadLine(1, "x.json has no list of memories", "x.json")
+
+
+def test_an_empty_export_of_mem0_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text('{"results": []}')
+    assert not list(open_export(path, format_named("mem0")).candidates("t"))
+
+
 @pytest.mark.parametrize("name", ["claude-code", "chatgpt", "mem0", "basic-memory"])
 def test_a_file_without_end_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match="is not a regular file: a device or pipe may never end"):

@@ -247,5 +247,5 @@ async def test_nobody_at_the_address(provided: Provided) -> None:
         timeout_seconds=5,
         max_output_bytes=100,
     )
-    with pytest.raises(ModelUnreachable):
+    with pytest.raises(ModelUnreachable, match="`ollama serve` starts it"):
         await nobody.complete(REQUEST)

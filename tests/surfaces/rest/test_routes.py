@@ -63,6 +63,15 @@ async def test_every_error_is_a_problem(served: Served) -> None:
             assert problem["detail"], path
 
 
+async def test_who_opens_the_address_of_mcp_in_a_browser_is_told_where_to_go(
+    served: Served,
+) -> None:
+    async with served.rest() as rest:
+        for path in ("/mcp", "/mcp/core"):
+            refused = await rest.get(path)
+            assert (refused.status_code, "the dashboard is at /" in refused.text) == (405, True)
+
+
 async def test_what_a_route_does_not_read_is_refused_and_nothing_is_done(served: Served) -> None:
     async with served.rest() as rest:
         stored = await rest.post(

@@ -23,9 +23,8 @@ from memory_butler.engine.importers.source import (
 
 def memories(found: Any) -> list[Any] | None:
     """The list of memories in a document, None if it holds none."""
-    if isinstance(found, dict):
-        found = found.get("results") or found.get("memories")
-    return found if isinstance(found, list) else None
+    within = [found.get("results"), found.get("memories")] if isinstance(found, dict) else [found]
+    return next((one for one in within if isinstance(one, list)), None)
 
 
 def recognises(first: Any) -> bool:
@@ -38,7 +37,9 @@ def recognises(first: Any) -> bool:
 def read(document: Document, butler: str) -> Iterator[Found]:
     """The memories, in order."""
     try:
-        found = memories(read_json(document)) or []
+        found = memories(read_json(document))
+        if found is None:
+            raise InvalidInput(f"{document.name} has no list of memories")
     except InvalidInput as error:
         yield Found(1, "", BadLine(1, str(error), document.name), document.size)
         return

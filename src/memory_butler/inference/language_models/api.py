@@ -238,7 +238,12 @@ class ApiModel:
             case failed.ModelRequestRejectedError() | failed.ContentFilterError():
                 return ModelRejectedRequest(f"{self.name} rejected the request{told}")
             case failed.ModelAPIError():
-                return ModelUnreachable(f"{self.name} cannot be reached or is in trouble{told}")
+                start = ""
+                if self._provider == "ollama":
+                    start = ": `ollama serve` starts it, and `ollama list` shows its models"
+                return ModelUnreachable(
+                    f"{self.name} cannot be reached or is in trouble{told}{start}"
+                )
             case _:
                 return self._unreadable()
 

@@ -102,6 +102,7 @@ async def _tell_other_keys(memory: "Memory", tenant: str) -> None:
 
 def _export(place: Place, target: Path, *, accept: bool) -> None:
     """Whole or not at all, and its owner's alone: it holds what the events say."""
+    from memory_butler import audit as checker
     from memory_butler.engine import sealing
 
     who = place.principal()
@@ -124,7 +125,8 @@ def _export(place: Place, target: Path, *, accept: bool) -> None:
             raise  # of the data folder
         raise unwritable(target, error) from None
     print(
-        f"Wrote {counted(count, 'line')} to {target}. docs/audit.md says how to check them offline."
+        f"Wrote {counted(count, 'line')} to {target}. To check them offline: "
+        f"python {checker.__file__} {target} --key verify.key --checkpoint checkpoint.json"
     )
 
 

@@ -10,7 +10,13 @@ from typing import Annotated
 
 import typer
 
-from memory_butler.domain.errors import ConfigurationError, InvalidInput, unwritable
+from memory_butler.domain.errors import (
+    DISK_ERRORS,
+    ConfigurationError,
+    InvalidInput,
+    Unavailable,
+    unwritable,
+)
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, complete, require_address
@@ -80,6 +86,10 @@ def backup(
         made = complete(making)
     except OSError as error:
         folder = (target if target.is_dir() else target.parent).absolute()
+        if error.filename is None and error.errno in DISK_ERRORS:
+            raise Unavailable(
+                f"{error.strerror}: a backup needs room in {folder} and in {settings.data_dir}"
+            ) from None
         if error.filename is None or not Path(error.filename).absolute().is_relative_to(folder):
             raise
         raise unwritable(target, error) from None

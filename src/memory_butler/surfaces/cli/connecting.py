@@ -1,5 +1,6 @@
 """Connecting the programs of agents: their configuration, edited and given back."""
 
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Final, get_args
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from memory_butler.surfaces.cli.problems import complain
 
 if TYPE_CHECKING:
     from memory_butler.config import Settings
+    from memory_butler.integrations.clients import Server
     from memory_butler.integrations.connections import Connections
 
 CONNECT_EXAMPLES = epilog(
@@ -101,8 +103,8 @@ def connect(
         for backup in connections.connect(chosen, changes):
             print(f"Backup: {backup}")
         print(f"{chosen.title} is connected. {chosen.restart}")
-    if not dry_run and not stdio and not _answers(server.url):
-        complain(f"Nothing answers at {server.url} yet. Start it with: memory-butler serve")
+    if not dry_run and not stdio and (trouble := _trouble(server)):
+        complain(trouble)
 
 
 def disconnect(place: Place, client: ClientName, yes: Yes = False, dry_run: DryRun = False) -> None:
@@ -178,6 +180,37 @@ def _own_command(place: Place) -> tuple[str, ...]:
     if place.tenant != Place().tenant:
         command += ["--tenant", place.tenant]
     return tuple(command)
+
+
+def _trouble(server: "Server") -> str | None:
+    """Why the client that was connected will have no memory yet, and what to do."""
+    if not _answers(server.url):
+        return f"Nothing answers at {server.url} yet. Start it with: memory-butler serve"
+    named = server.token_env
+    token = os.environ.get(named) if named else None
+    if not _refuses(server.url, token):
+        return None
+    if token:
+        said = f"{server.url} does not accept the token in {named}"
+    elif named:
+        said = f"{server.url} needs a token, and the variable {named} is not set here"
+    else:
+        said = f"{server.url} needs a token; connect again with --token-env VARIABLE"
+    return f"{said}. Make one on the server's machine: memory-butler token create --name NAME"
+
+
+def _refuses(url: str, token: str | None) -> bool:
+    """Whether a server wants a token, or another one."""
+    import httpx2
+
+    from memory_butler.client.transport import reaching
+
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    try:
+        with httpx2.Client(timeout=1, **reaching(url)) as http:
+            return http.get(f"{url}/api/memory/stats", headers=headers).status_code == 401
+    except (httpx2.HTTPError, OSError, ValueError):
+        return False
 
 
 def _answers(url: str) -> bool:

@@ -323,7 +323,8 @@ def _show(report: "Report", as_json: bool) -> None:
                 "there does."
             )
         else:
-            print(f"Facts and rules: {said}." if said else "Up to date.")
+            nothing = "Nothing was exchanged." if report.problems else "Up to date."
+            print(f"Facts and rules: {said}." if said else nothing)
         if counts["conflicts"]:
             waiting = counted(counts["conflicts"], "conflict", "wait")
             complain(

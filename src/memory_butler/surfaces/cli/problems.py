@@ -148,4 +148,6 @@ def exit_codes() -> list[tuple[int, str]]:
         CLOSED_PIPE: "Standard output was closed (SIGPIPE)",
         TERMINATED: "Terminated (SIGTERM)",
     }
+    failed = BY_CODE["internal"]
+    known[failed.exit_code] = f"{failed.title} (or a check found something)"
     return sorted(({0: "Done", 2: "Wrong usage"} | known | signals).items())

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
@@ -141,7 +142,8 @@ def _announce(settings: "Settings", url: str) -> None:
     header = ' --header "Authorization: Bearer <token>"' if locked else ""
     elsewhere = "" if url == "http://127.0.0.1:8150" else f" --url {url}"
     elsewhere += " --token-env <variable>" if locked else ""
-    lives = "your own PostgreSQL server" if settings.dsn else str(settings.data_dir)
+    data_dir = settings.data_dir.absolute()
+    lives = "your own PostgreSQL server" if settings.dsn else str(data_dir)
     lines = [
         f"Memory Butler serves on {url}",
         "",
@@ -153,12 +155,22 @@ def _announce(settings: "Settings", url: str) -> None:
         f"  Data         {lives}",
     ]
     if locked:
-        lines.append("  Token        memory-butler token create --name <whose>")
+        lines.append(f"  Token        memory-butler token create --name <whose>{_same(settings)}")
     if settings.host in {"0.0.0.0", "::"}:  # noqa: S104 -- compared with, not bound to
         lines.append("  Reach it     by an address of this machine; names: allowed_hosts")
     lines += [f"  Learning     {_learning(settings)}", "", "Ctrl-C stops it."]
     # Flushed: whoever started this through a pipe waits for it.
     print("\n".join(lines), flush=True)
+
+
+def _same(settings: "Settings") -> str:
+    """The options by which a command reaches this installation from another terminal."""
+    if settings.dsn:
+        return " --dsn <the same>"
+    usual = type(settings).model_fields["data_dir"].get_default(call_default_factory=True)
+    if settings.data_dir == usual:
+        return ""
+    return f" --data-dir {shlex.quote(str(settings.data_dir.absolute()))}"
 
 
 def _learning(settings: "Settings") -> str:

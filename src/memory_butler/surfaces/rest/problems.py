@@ -100,7 +100,7 @@ def _has_lost_its_plus(one: Mapping[str, Any]) -> bool:
     return one["loc"][0] == "query" and _SPACE_FOR_PLUS.search(str(one["input"])) is not None
 
 
-async def _refuse_path(_: Request, error: Exception) -> JSONResponse:
+async def _refuse_path(request: Request, error: Exception) -> JSONResponse:
     """No such path, not with this method, or a body whose bytes are no text."""
     assert isinstance(error, HTTPException)  # noqa: S101 -- registered for it alone
     if error.status_code == 400:  # the framework's, where a body is not even UTF-8
@@ -108,7 +108,10 @@ async def _refuse_path(_: Request, error: Exception) -> JSONResponse:
         detail = "the body could not be read: it must be JSON in UTF-8"
         return problem(where.http_status, where.title, detail, "invalid_input")
     code = "not_found" if error.status_code == 404 else "invalid_input"
-    return problem(error.status_code, error.detail, f"{error.detail}: see /api/openapi.json", code)
+    more = "see /api/openapi.json"
+    if error.status_code == 405 and request.url.path.startswith("/mcp"):  # as in a browser
+        more = "an agent's program asks here, by POST; the dashboard is at /"
+    return problem(error.status_code, error.detail, f"{error.detail}: {more}", code)
 
 
 async def _fail(_: Request, __: Exception) -> JSONResponse:
