@@ -5,6 +5,7 @@ import pytest
 from memory_butler.domain.prompts import (
     codes_in,
     is_code,
+    is_general,
     is_personal,
     is_pleasantry,
     is_statement,
@@ -197,6 +198,29 @@ def test_who_asks_and_what_is_to_be_done() -> None:
     assert is_task("Bitte übersetze 'guten Tag'")
     assert is_task("S'il te plaît, traduis « bonjour »")
     assert not is_task("Can you say when the boiler was repaired?")
+    for made_up in ("Give me a regex for dates", "name five rivers", "Suggest a title for a talk"):
+        assert is_task(made_up)
+    for known in ("Give me the code", "Name the plumber", "Suggest a film", "list our suppliers"):
+        assert not is_task(known)
+
+
+@pytest.mark.parametrize(
+    ("text", "general"),
+    [
+        ("How many teeth does a grown horse have?", True),
+        ("Can rabbits see colours?", True),
+        ("do bees sleep?", True),
+        ("what is a race condition", True),
+        ("Does Ida's class swim?", False),
+        ("What is his job?", False),
+        ("Is this ours?", False),
+        ("What are the rules?", False),
+        ("How do I deploy?", False),
+        ("A horse has thirty-six teeth", False),
+    ],
+)
+def test_a_question_about_a_kind_is_told_from_one_about_somebody(text: str, general: bool) -> None:
+    assert is_general(text) is general
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ questions = st.builds(
     spread=st.floats(0, 1),
     sampled=st.integers(0, 512),
     statement=st.booleans(),
+    general=st.booleans(),
 )
 
 
@@ -119,6 +120,14 @@ def test_a_question_about_nobody_known_needs_more_than_a_topic_or_what_is_ones_o
     near = Bearing(0.3, frozenset({"boiler"}))
     topic = best(replace(ASKED, question=False), near)
     assert best(ASKED, near) < topic < best(replace(ASKED, personal=True), near)
+
+
+def test_a_question_about_a_kind_is_answered_by_what_has_its_words() -> None:
+    general = replace(ASKED, general=True)
+    near = Bearing(0.37, frozenset({"boiler"}))
+    assert best(general, near) < 0.3 < best(ASKED, near)
+    assert best(general, Bearing(0.4, WORDS)) == best(ASKED, Bearing(0.4, WORDS))
+    assert best(replace(general, personal=True), near) == best(replace(ASKED, personal=True), near)
 
 
 def test_a_topic_of_one_word_must_be_found_or_be_near() -> None:

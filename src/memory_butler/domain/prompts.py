@@ -148,6 +148,18 @@ _SHORTEST_SENTENCE: Final = 3  # words
 _SURELY_A_SENTENCE: Final = 5  # words that end in a full stop: "the wifi password." does not
 # "How are you doing this morning?" asks nothing, and "What are we doing this morning?" does.
 _OF_SOMETHING: Final = frozenset("what when where who which why whats whens wheres whos".split())
+# "Does a horse sleep", "are whales"; not "does Ida's", "is this", "is his".
+_OF_A_KIND: Final = re.compile(
+    r"\b(?:does|do|did|is|are|can|has|have)\s"
+    r"(?:an?\s\w|(?!(?:its|his|this|ours|yours|hers|theirs)\b)[a-z]{2,}[^s\W]s\b)"
+)
+_MADE_UP: Final = re.compile(
+    r"(?:name|list)\s(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,3})\b"
+    r"|(?:give|tell)\s(?:me|us)\s(?:an?|another)\s(?:\w{1,20}\s)?"
+    r"(?:regexp?|synonym|antonym|rhyme|joke|riddle|limerick|haiku|poem|pun|one-liner|fun fact)\b"
+    r"|suggest\s(?:an?|another|two|three|five)\s(?:titles?|names?|slogans?|headlines?)\b",
+    re.IGNORECASE,
+)
 _PLEASANTRIES: Final = frozenset(
     """
     hi hiya hello hey howdy yo there greetings thanks thank thx ty cheers ok okay okey cool great
@@ -247,9 +259,18 @@ def is_statement(question: str) -> bool:
     return not _VERBS.isdisjoint(within) or (opened and ends)
 
 
+def is_general(question: str) -> bool:
+    """Whether it asks about a kind in general: "How long is a ferret asleep?", "Do bees sleep?"."""
+    return asks(question) and _OF_A_KIND.search(question[:_READ].lower()) is not None
+
+
 def is_task(question: str) -> bool:
-    """Whether it begins with what to do to a text or a problem: "translate …", "Can you sort …"."""
-    return next(iter(_words(_POLITELY.sub("", question[:_READ]))), "") in _TASKS
+    """Whether it begins with what to do to a text or a problem: "translate …", "Can you sort …".
+
+    What anybody makes up or knows is such a task, too: "give me a regex", "name five rivers".
+    """
+    task = _POLITELY.sub("", question[:_READ])
+    return next(iter(_words(task)), "") in _TASKS or _MADE_UP.match(task) is not None
 
 
 def is_pleasantry(question: str) -> bool:

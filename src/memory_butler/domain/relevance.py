@@ -1,7 +1,7 @@
 """Whether memory has anything for a question: a calibrated probability, from what is cheap.
 
 A search always has nearest neighbours; this says whether they are near enough to be shown. It is a
-logistic model of eight signs of one question and its candidates, fitted by maximum likelihood on
+logistic model of nine signs of one question and its candidates, fitted by maximum likelihood on
 half of what `bench/silence.py` asks, every kind of question weighing alike, questions and what
 they are put to half right and half wrong. docs/retrieval.md has how often it errs on the other
 half.
@@ -22,6 +22,8 @@ half.
   memory, unless one candidate has all of its words ("How do I deploy?").
 * Whether it sets a task ("translate", "explain") that is about neither, and whose matter no
   candidate has: "refactor the rate limiter" is about the limiter.
+* Whether it asks about a kind in general ("How many teeth does a horse have?"), is about neither,
+  and no candidate has its words. A store about horses is near to each such question.
 * How long it is: a long question is near to something sooner.
 
 A sentence that merely tells something is weighed by other signs: `_statement_logit`.
@@ -65,6 +67,7 @@ _UNKNOWN_TO_ASKER: Final = -2.0  # the same where the asker's own matters are th
 _PERSONAL: Final = 0.16
 _ABOUT_SOMEBODY: Final = 0.4
 _ABOUT_NOBODY: Final = -0.8
+_GENERAL: Final = -2.0  # times the share of its words that no one candidate has; not fitted (C-546)
 _LONG: Final = -0.3  # for each telling word beyond six, twelve at most
 _TASK: Final = -4.0
 _KNOWN_CODE: Final = 6.0  # not fitted: no set has any. It outweighs all that is against it.
@@ -121,6 +124,7 @@ class Asked:
         names_entity: whether it names an entity that is known.
         personal, question, task, pleasantry, statement: see the module.
         code_alone: it is a code, and nothing else.
+        general: it asks about a kind in general.
         memories: how many memories it was put to, about.
         spread: the standard deviation of their cosines to it; `sampled` of them tell.
     """
@@ -137,6 +141,7 @@ class Asked:
     sampled: int
     code_alone: bool = False
     statement: bool = False
+    general: bool = False
 
 
 def weakened(asked: Asked, candidates: Mapping[Id, Bearing], best: float) -> dict[Id, float]:
@@ -181,6 +186,7 @@ def probability(asked: Asked, candidates: Mapping[Id, Bearing]) -> float:
         + unknown_name * (_UNKNOWN_TO_ASKER if asked.personal else _UNKNOWN_NAME)
         + _PERSONAL * asked.personal
         + (_ABOUT_SOMEBODY if about_known else _ABOUT_NOBODY * (asked.question and not whole))
+        + _GENERAL * (asked.general and not about_known) * (1 - shared)
         + _LONG * (min(max(len(asked.words), _LONG_FROM), _LONG_TO) - _LONG_FROM)
         + _TASK * bare_task
         + _KNOWN_CODE * coded

@@ -40,6 +40,7 @@ from memory_butler.domain.prompts import (
     asks,
     codes_in,
     is_code,
+    is_general,
     is_personal,
     is_pleasantry,
     is_question,
@@ -444,6 +445,7 @@ def _relevance(
         sampled=around.sampled,
         code_alone=is_code(asked.text),
         statement=is_statement(asked.text),
+        general=is_general(asked.text),
     )
 
     def bearing(one: Borne, off: float) -> Bearing:
