@@ -64,6 +64,25 @@ def test_a_question_about_others_and_a_long_one_stay_as_they_are(asked: str) -> 
         ),
         (("user", "suegra", "Mi suegra se llama Rosa"), "Ring my mother-in-law", "Ring Rosa"),
         (("user", "great_uncle", "Bert"), "Ring my great uncle", "Ring Bert"),
+        (
+            ("Rex", "owner", "Rex the setter belongs to Ana Silva"),
+            "Ring Rex's owner",
+            "Ring Ana Silva",
+        ),
+        (("Rex", "owner", "The owner is Ana"), "Ring the owner of Rex, now", "Ring Ana, now"),
+        (
+            ("Rex", "owner", "Belongs to Ana"),
+            "Rex's fit again, tell his owner",
+            "Rex's fit again, tell Ana",
+        ),
+        (("Ana", "kin", "Ana is Leo's aunt"), "Is Leo ill? Ring his aunt", "Is Leo ill? Ring Ana"),
+        (
+            ("chess club", "run_by", "It is run by Ana"),
+            "Mail chess club's organiser",
+            "Mail chess Ana",
+        ),
+        (("Tom Miller", "wife", "Ana"), "Ring Miller's wife", "Ring Ana"),
+        (("Rex", "owner", "Rex belongs to Mrs Silva"), "Ring Rex's owner", "Ring Silva"),
     ],
 )
 def test_a_description_is_put_by_name(fact: tuple[str, str, str], asked: str, put: str) -> None:
@@ -118,6 +137,8 @@ def test_two_spellings_are_one_person() -> None:
         ([("Tom", "kin", "Tom is the user's ex husband")], "Ring my husband"),
         ([("Eva", "job", "Eva is a doctor in Porto")], "Who is my doctor?"),
         ([("Anna", "role", "Anna is the owner, since May")], "Who is the owner of the shop?"),
+        ([("Rex", "owner", "Belongs to Ana")], "Rex bit Tom's dog, tell his owner"),
+        ([("Rex", "owner", "Belongs to Ana")], "The owner of Bello is here"),
         # What is no person and nobody's.
         ([("user", "birthday", "Born on 3 June 1990 in Lisbon")], "When is my birthday?"),
         ([("project", "deadline", "Moved to May by Karl")], "When is the deadline?"),

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from memory_butler.domain import roles
-from memory_butler.domain.prompts import CAPITALISED, is_personal
+from memory_butler.domain.prompts import CAPITALISED, is_personal, names_in
 
 SHORT: Final = 300  # characters; a longer prompt brings what it is about, and costs more to embed
 # In capitals only "I" is a person: "ME" is a state. "We" and "our" are mostly about others, too.
@@ -133,11 +133,22 @@ _IS: Final = re.compile(
     r"(?=[.,;:(]|$| (?:at|from|who|that|and|since|on|in (?!law\b))\b)",
     re.IGNORECASE,
 )
+# What asks for whom a thing "is run by".
+_BY: Final = frozenset("run_by led_by taught_by coached_by".split())
+_WHO_RUNS: Final = ("organiser", "organizer", "leader", "coach", "teacher", "trainer")
+# "The owner of Rex" is "Rex's owner"; so is "his owner", where the question names Rex alone.
+_OF_SOMEBODY: Final = re.compile(
+    rf"\b[Tt]he ({'|'.join(sorted({*_RELATIONS, *_WHO_RUNS}))}) of ({_NAMED})"
+)
+_THEIR: Final = re.compile(
+    rf"\b(?:his|her|their) (?={'|'.join(sorted({*_RELATIONS, *_WHO_RUNS}))}\b)", re.IGNORECASE
+)
+_POSSESSIVE_NAME: Final = re.compile(rf"({_ONE_NAME.pattern})['’]s\b")
 # "Her name is Ida Novak", "Married to Carla", "a collie called Rex", "the user's sister Ida".
 _SAYS_NAME: Final = re.compile(
-    rf"\b(?:{roles.SAYS_NAME}"
+    rf"\b(?:{roles.SAYS_NAME}|[Bb]elongs to|(?:run|led|taught|coached) by"
     r"|is|called|named|[Mm]arried to|[Ee]ngaged to|[Tt]he (?:user|family)['’]s \w{1,30}) "
-    rf"(?:Dr\.? )?({_NAMED})"
+    rf"(?:(?:Dr|Mrs?|Ms)\.? )?({_NAMED})"
 )
 # What no name begins with: "Is German, 70", "Moved to Spain, alone".
 _NO_NAMES: Final = frozenset(
@@ -158,7 +169,15 @@ def may_describe(question: str) -> bool:
     """Whether a short question may call somebody by what they are: "my sister", "mon mari"."""
     if len(question) > SHORT:
         return False
-    return _CALLED.search(question) is not None or any(roles.called(question))
+    return _CALLED.search(_by_owner(question)) is not None or any(roles.called(question))
+
+
+def _by_owner(question: str) -> str:
+    """The question with "Rex's owner" for "the owner of Rex", and for "his owner" beside Rex."""
+    put = _OF_SOMEBODY.sub(r"\2's \1", question)
+    names = {*names_in(put), *_POSSESSIVE_NAME.findall(put)}
+    names = {one for one in names if one.casefold() not in CAPITALISED}
+    return _THEIR.sub(lambda _: f"{min(names)}'s ", put) if len(names) == 1 else put
 
 
 def described_as(question: str) -> str:
@@ -174,7 +193,7 @@ def described_as(question: str) -> str:
     groups += [word for _, meant in roles.called(question) for word in meant]
     # A fact may have the group itself as its predicate.
     words = [word for one in groups for word in (*_GROUPS.get(one, ()), one)]
-    said = _IN_LAW.sub("-in-law", question)
+    said = _IN_LAW.sub("-in-law", _by_owner(question))
     own = [word for one in _CALLED.finditer(said) for word in one.group(2).casefold().split()]
     foreign = (foreign for word in (*words, *own) for foreign in roles.words_for(word))
     return " ".join(dict.fromkeys((*words, *foreign)))
@@ -209,7 +228,7 @@ def by_name(question: str, facts: Iterable[Known]) -> str | None:
     for described in there:
         del named[described]
     people = {described: _one_person(names) for described, names in named.items()}
-    question = _IN_LAW.sub("-in-law", question)
+    question = _IN_LAW.sub("-in-law", _by_owner(question))
     put = _GROUP.sub(lambda group: _all_of(group, named), question)
     put = _CALLED.sub(lambda called: _called(called, people), put)
     for found, meant in reversed([*roles.called(put)]):
@@ -282,6 +301,10 @@ def _said_of(fact: Known) -> Iterator[tuple[str, str]]:
         owners = [""] if is_asker else _names_of(subject)
         for what in meant or _in_short(relation):
             yield from ((owner + what, name.group(1)) for owner in owners)
+    if fact.predicate.strip().casefold() in _BY and name is not None and _is_name(name.group(1)):
+        yield from (
+            (owner + what, name.group(1)) for owner in _names_of(subject) for what in _WHO_RUNS
+        )
     if is_asker and group:  # "Two kids: Leo (8) and Mia (6)"
         # "Zwei Kinder: Leo und Mia": other nouns have capitals as well.
         is_list = relation in _GROUPS or _LIST.fullmatch(content)
@@ -309,9 +332,9 @@ def _in_short(relation: str) -> Iterator[str]:
 
 
 def _names_of(subject: str) -> list[str]:
-    """Whose it is by name, in full and by the first name: "tom miller's ", "tom's "."""
+    """Whose it is, in full, and by the first and last name: "tom miller's ", "tom's ", …"""
     words = subject.casefold().split()
-    return [f"{name}'s " for name in dict.fromkeys([" ".join(words), *words[:1]])]
+    return [f"{name}'s " for name in dict.fromkeys([" ".join(words), *words[:1], *words[-1:]])]
 
 
 def _owner(said: str) -> str:
