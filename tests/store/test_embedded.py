@@ -753,3 +753,21 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     named = rf"^Cannot read {tmp_path}: Is a directory$"
     with pytest.raises(ConfigurationError, match=named), explained(f"read {tmp_path}"):
         tmp_path.read_bytes()
+
+
+def test_a_server_in_a_folder_of_other_letters_is_known_in_a_locale_of_ascii(
+    cluster_root: Path, tmp_path: Path
+) -> None:
+    """It was taken for gone, and ran on when the command had failed."""
+    root = cluster_root / "umläut"
+    root.mkdir(mode=0o755)
+    plain = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    done = subprocess.run(
+        [sys.executable, "-c", HOLDER, str(tmp_path / "data")],
+        env=os.environ | plain | {embedded_cluster.CLUSTER_ROOT_VARIABLE: str(root)},
+        input="",
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, "held\n"), done.stderr
+    assert not list(root.rglob("postmaster.pid"))

@@ -167,7 +167,7 @@ def open_data_dir(data_dir: Path) -> Path:
 def recorded(data_dir: Path) -> Cluster | None:
     """The cluster of a data directory, if its place was decided already."""
     try:
-        record = (data_dir / "postgres.place").read_text(encoding="utf-8").strip()
+        record = os.fsdecode((data_dir / "postgres.place").read_bytes()).strip()
     except FileNotFoundError:
         return None
     return Cluster(data_dir, data_dir / record) if record else None  # an absolute record wins
@@ -209,7 +209,7 @@ def _check_origin(cluster: Cluster) -> None:
     note = cluster.place / "origin"
     if not note.exists():
         return
-    origin = Path(note.read_text(encoding="utf-8").strip())
+    origin = Path(os.fsdecode(note.read_bytes()).strip())
     if origin == cluster.data_dir:
         return
     with suppress(OSError):
@@ -398,9 +398,12 @@ def _init(cluster: Cluster, user: ServerUser | None, password: str, folder: Path
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace a 0600 file at once and durably; it gets the owner of its folder."""
+    """Replace a 0600 file at once and durably; it gets the owner of its folder.
+
+    `text` may hold paths, whose bytes are kept whatever the locale.
+    """
     with replaced(path) as file:
-        file.write(text.encode())
+        file.write(os.fsencode(text))
         give_to_folder_owner(file.fileno(), path.parent)
 
 

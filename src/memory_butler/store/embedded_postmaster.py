@@ -59,8 +59,8 @@ def read_pid_file(pgdata: Path) -> PidFile | None:
     try:
         # The cluster belongs to a less trusted user than a root caller: follow no link of his.
         descriptor = os.open(pgdata / "postmaster.pid", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with open(descriptor, encoding="utf-8", errors="replace") as file:
-            lines = file.read(4096).splitlines()
+        with open(descriptor, "rb") as file:
+            lines = os.fsdecode(file.read(4096)).splitlines()  # paths, as this process has them
         lines += [""] * (8 - len(lines))
         return PidFile(
             pid=abs(int(lines[0])),
@@ -92,7 +92,7 @@ def _inspect_proc(pid: int) -> Process | None:
     return Process(
         pid=pid,
         zombie=state in "ZX",
-        command=b" ".join(arguments).decode(errors="surrogateescape").strip(),
+        command=os.fsdecode(b" ".join(arguments)).strip(),
         started_at=booted_at + start_ticks / os.sysconf("SC_CLK_TCK"),
         birth=f"{boot}:{start_ticks}",
     )
