@@ -271,6 +271,30 @@ async def test_a_fact_that_bears_on_a_question_brings_in_no_rule_that_does_not(
     assert rule in hits
 
 
+async def test_among_enough_rules_an_agent_gets_the_best_whatever_they_make_alone(
+    memory: Memory, principal: Principal
+) -> None:
+    """They bear on what happens more often than a question says."""
+    await birds(memory, principal)
+    rules = {
+        await store_rule(memory, principal, content)
+        for content in (
+            "Quote prices without tax to business customers",
+            "Answer in short sentences",
+            "Write dates with the month in words",
+            "Close the pond net every evening in autumn",
+            "Fill the feeder before the first frost",
+            "Book trains with fifteen minutes to change",
+            "Keep the garden gate shut",
+            "Ask before anything is bought",
+        )
+    }
+    hits = await recall(memory, principal, "where does the owl live")
+    assert rules.isdisjoint(hit.row["id"] for hit in hits)
+    block = await build_context(memory, principal, "where does the owl live", "gardener")
+    assert 0 < len(rules.intersection(block.included)) < len(rules)
+
+
 async def test_a_topic_without_a_word_of_theirs_finds_them_all(
     memory: Memory, principal: Principal
 ) -> None:

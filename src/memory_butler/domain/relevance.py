@@ -53,6 +53,7 @@ LEAST_SIZE: Final = 10  # smaller stores count as this large: nothing was fitted
 # of its kind whatever it says (C-453). A topic of few words says too little of a rule.
 RULES_FROM: Final = 0.05
 RULES_FROM_TOPIC: Final = 0.02
+ENOUGH_RULES: Final = 8  # from so many on the best are more than the best of few
 
 # The fitted coefficients (logits), rounded to what the data can tell.
 _NEARNESS: Final = 12.4  # for each 1.0 of cosine beyond chance

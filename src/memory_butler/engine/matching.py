@@ -49,6 +49,7 @@ from memory_butler.domain.prompts import (
     names_in,
 )
 from memory_butler.domain.relevance import (
+    ENOUGH_RULES,
     ENOUGH_WORDS,
     PRIOR_WITHOUT_WORDS,
     RULES_FROM,
@@ -461,18 +462,24 @@ def _relevance(
         own = {one.id: known[one.id] for one in some if one.id in known}
         told = {id: one if one.words else bearing(borne[id], alone) for id, one in own.items()}
         if memory_type == "rule":
-            relevance |= _of_rules(question, own, told, bears)
+            relevance |= _of_rules(question, own, told, bears, in_context=asked.weighty)
         else:
             relevance |= weakened(question, told, bears)
     return relevance
 
 
 def _of_rules(
-    question: Asked, own: Mapping[UUID, Bearing], told: Mapping[UUID, Bearing], bears: float
+    question: Asked,
+    own: Mapping[UUID, Bearing],
+    told: Mapping[UUID, Bearing],
+    bears: float,
+    *,
+    in_context: bool,
 ) -> dict[UUID, float]:
     """The relevance of rules, where facts and rules together make a probability of `bears`.
 
-    A fact that bears on the question brings in no rule that does not (C-453).
+    A fact that bears on the question brings in no rule that does not. Among enough rules the best
+    say something, and an agent is to behave: its context has them (C-453).
     """
     # A name that memory does not know says that it knows no fact of it, and nothing of a rule: that
     # holds whoever is concerned. Rules are for what happens: a statement is weighed as a topic is.
@@ -485,6 +492,8 @@ def _of_rules(
         return share if alone >= least else alone
 
     beside = weakened(question, told, max(bears, probability(of_anybody, own)))
+    if in_context and len(own) >= ENOUGH_RULES:
+        return beside
     return {id: held_back(id, share) for id, share in beside.items()}
 
 
