@@ -145,13 +145,7 @@ companion-year: $(READY)  ## a year with a companion, killed 24 times
 	$(BIN)/python bench/companion_year.py --seed 2 --missed $(ARGS)
 
 years: $(READY)  ## generated years of a household, of other seeds and other worlds (needs ../shared)
-	for year in $(HOUSEHOLD)/worlds/dev.json:2 $(HOUSEHOLD)/worlds/dev.json:3 \
-	        $(HOUSEHOLD)/worlds/dev.json:4 bench/worlds/studio.json:1 bench/worlds/farm.json:1; do \
-	    $(BIN)/python $(HOUSEHOLD)/generate.py --seed $${year##*:} --days 365 --out .year.jsonl \
-	        --world $${year%:*} \
-	    && $(BIN)/python bench/household.py --scenario .year.jsonl --missed || exit 1; \
-	done
-	rm -f .year.jsonl
+	$(BIN)/python bench/years.py --household $(HOUSEHOLD) $(ARGS)
 
 clean:  ## remove what setup made
 	rm -rf $(VENV)

