@@ -10,6 +10,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -87,20 +88,30 @@ def built(flags: str = _FLAGS) -> Path:
     with (_CACHE / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another worker of the suite may be building it
         if not folder.is_dir():
-            _build(folder, recipe, flags)
+            try:
+                _build(folder, recipe, flags)
+            except BuildFailed as problem:  # its parallel `make` did once, and not the next time
+                print(problem, file=sys.stderr)
+                _build(folder, recipe, flags)
     return folder
+
+
+class BuildFailed(Exception):
+    """Citus could not be built; says how its log ends."""
 
 
 def _build(folder: Path, recipe: Path, flags: str) -> None:
     work = Path(tempfile.mkdtemp(prefix="building-", dir=_CACHE))
     try:
         packages = binaries().parents[2]
-        subprocess.run(
+        built = subprocess.run(
             ["bash", recipe, packages, work],
             env=os.environ | ({"CFLAGS": flags} if flags else {}),
             timeout=_BUILD_SECONDS,
-            check=True,
         )
+        if built.returncode:
+            logs = sorted(work.glob("citus-*/*.log"), key=lambda one: one.stat().st_mtime)
+            raise BuildFailed(logs[-1].read_text(errors="replace")[-3000:] if logs else "no log")
         for source in work.glob("citus-*"):
             shutil.rmtree(source)
         work.rename(folder)  # whole or not at all
