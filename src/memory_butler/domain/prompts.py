@@ -148,10 +148,10 @@ _SHORTEST_SENTENCE: Final = 3  # words
 _SURELY_A_SENTENCE: Final = 5  # words that end in a full stop: "the wifi password." does not
 # "How are you doing this morning?" asks nothing, and "What are we doing this morning?" does.
 _OF_SOMETHING: Final = frozenset("what when where who which why whats whens wheres whos".split())
-# "Does a horse sleep", "are whales"; not "does Ida's", "is this", "is his".
+# "Does a horse sleep", "are whales"; not "is dangerous", "does Ida's", "are this year's".
 _OF_A_KIND: Final = re.compile(
-    r"\b(?:does|do|did|is|are|can|has|have)\s"
-    r"(?:an?\s\w|(?!(?:its|his|this|ours|yours|hers|theirs)\b)[a-z]{2,}[^s\W]s\b)"
+    r"\b(?:(?i:does|do|did|is|are|can|has|have)\san?\s\w"
+    r"|(?i:do|did|are|can|have)\s(?!(?:ours|yours|hers|theirs)\b)[a-z]{2,}[^suio\W]s\b)"
 )
 _MADE_UP: Final = re.compile(
     r"(?:name|list)\s(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,3})\b"
@@ -261,7 +261,7 @@ def is_statement(question: str) -> bool:
 
 def is_general(question: str) -> bool:
     """Whether it asks about a kind in general: "How long is a ferret asleep?", "Do bees sleep?"."""
-    return asks(question) and _OF_A_KIND.search(question[:_READ].lower()) is not None
+    return asks(question) and _OF_A_KIND.search(question[:_READ]) is not None
 
 
 def is_task(question: str) -> bool:
