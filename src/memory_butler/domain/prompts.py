@@ -151,7 +151,7 @@ _OF_SOMETHING: Final = frozenset("what when where who which why whats whens wher
 # "Does a horse sleep", "are whales"; not "is dangerous", "does Ida's", "are this year's".
 _OF_A_KIND: Final = re.compile(
     r"\b(?:(?i:does|do|did|is|are|can|has|have)\san?\s\w"
-    r"|(?i:do|did|are|can|have)\s(?!(?:ours|yours|hers|theirs)\b)[a-z]{2,}[^suio\W]s\b)"
+    r"|(?i:do|did|are|can|have)\s(?!(?:ours|yours|hers|theirs)\b)[a-z]{2,}[^sui\W]s\b)"
 )
 _MADE_UP: Final = re.compile(
     r"(?:name|list)\s(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,3})\b"
