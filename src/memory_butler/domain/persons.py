@@ -136,13 +136,10 @@ _IS: Final = re.compile(
 # What asks for whom a thing "is run by".
 _BY: Final = frozenset("run_by led_by taught_by coached_by".split())
 _WHO_RUNS: Final = ("organiser", "organizer", "leader", "coach", "teacher", "trainer")
+_ROLE: Final = "|".join(sorted({*_RELATIONS, *_WHO_RUNS}))
 # "The owner of Rex" is "Rex's owner"; so is "his owner", where the question names Rex alone.
-_OF_SOMEBODY: Final = re.compile(
-    rf"\b[Tt]he ({'|'.join(sorted({*_RELATIONS, *_WHO_RUNS}))}) of ({_NAMED})"
-)
-_THEIR: Final = re.compile(
-    rf"\b(?:his|her|their) (?={'|'.join(sorted({*_RELATIONS, *_WHO_RUNS}))}\b)", re.IGNORECASE
-)
+_OF_SOMEBODY: Final = re.compile(rf"\b[Tt]he ({_ROLE}) of ({_NAMED})")
+_THEIR: Final = re.compile(rf"\b(?:his|her|their) (?=(?:{_ROLE})\b)", re.IGNORECASE)
 _POSSESSIVE_NAME: Final = re.compile(rf"({_ONE_NAME.pattern})['’]s\b")
 # "Her name is Ida Novak", "Married to Carla", "a collie called Rex", "the user's sister Ida".
 _SAYS_NAME: Final = re.compile(

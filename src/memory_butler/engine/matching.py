@@ -588,8 +588,10 @@ async def _rules_naming(
     return [
         row
         for row, text in await _saying(tx, "rule", asked, some)
-        for days in some
-        if names_one_of(days, text) or is_regular_on(days, text) or names_weekday(days, text)
+        if any(
+            names_one_of(days, text) or is_regular_on(days, text) or names_weekday(days, text)
+            for days in some
+        )
     ]
 
 
