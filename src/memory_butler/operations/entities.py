@@ -70,7 +70,7 @@ class EntityOutput(Output):
 
 
 class NamedOutput(EntityOutput):
-    """The entity, and the facts of before that its names linked to it."""
+    """The entity, and the earlier facts that its names linked to it."""
 
     facts_linked: int | None = Field(
         None, description="Facts that were stored before, and are about it now."
@@ -162,7 +162,7 @@ CREATE = Operation(
     description=(
         "Register a person, organisation or place that facts will be about, so that two of the "
         "same name are kept apart. Call entity_resolve first: it may exist already. Pass the "
-        "returned id as entity_id to memory_store_fact. Facts of before whose subject is one of "
+        "returned id as entity_id to memory_store_fact. Earlier facts whose subject is one of "
         "its names become facts about it."
     ),
     handler=_create,
@@ -226,8 +226,8 @@ UPDATE = Operation(
     name="entity_update",
     title="Update an entity",
     description=(
-        "Correct an entity's name, aliases or metadata. Only what you pass is changed. Facts of "
-        "before whose subject is a new name become facts about it."
+        "Correct an entity's name, aliases or metadata. Only what you pass is changed. Earlier "
+        "facts whose subject is a new name become facts about it."
     ),
     handler=_update,
     needs="write",

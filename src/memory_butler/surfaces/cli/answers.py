@@ -276,9 +276,7 @@ def _named(done: str, output: Any) -> None:
 
 
 def _linked(output: Any) -> str:
-    return (
-        f"; {counted(output.facts_linked, 'fact')} of before linked" if output.facts_linked else ""
-    )
+    return f"; {counted(output.facts_linked, 'earlier fact')} linked" if output.facts_linked else ""
 
 
 def _tell_superseded(output: Any) -> None:
