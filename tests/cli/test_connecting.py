@@ -69,7 +69,7 @@ def test_disconnecting_leaves_of_the_hooks_what_memory_has_not_got(
     for one in (waits, folder / "spool" / "refused" / "2.json"):
         one.unlink()
     assert "waits" not in at_home.inside("disconnect", "claude-code", "--yes").out
-    assert not folder.exists()
+    assert not folder.parent.exists()
 
 
 def test_nobody_is_taken_by_surprise(at_home: Installation, tmp_path: Path) -> None:

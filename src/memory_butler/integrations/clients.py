@@ -57,7 +57,7 @@ def forget_hooks(program: str) -> list[Path]:
         for notes in ("sessions", "open"):
             shutil.rmtree(folder / notes, ignore_errors=True)
         (folder / "accounts").unlink(missing_ok=True)
-        for empty in (folder / "spool" / "refused", folder / "spool", folder):
+        for empty in (folder / "spool/refused", folder / "spool", folder, folder.parent):
             with suppress(OSError):
                 empty.rmdir()
     return waiting_in_hooks(folders)

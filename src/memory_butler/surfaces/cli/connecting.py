@@ -110,8 +110,9 @@ def connect(
 def disconnect(place: Place, client: ClientName, yes: Yes = False, dry_run: DryRun = False) -> None:
     """Take back what `connect` did: each file becomes what it was.
 
-    Where somebody changed a file since, only what belongs to memory is taken out of it. The notes
-    of the hooks are deleted; episodes that memory has not got stay.
+    Where somebody changed a file since, only what belongs to memory is taken out of it. Folders
+    that `connect` made are removed once they are empty. The notes of the hooks are deleted;
+    episodes that memory has not got stay.
     """
     from memory_butler.integrations.clients import client_named, forget_hooks
 
