@@ -63,6 +63,27 @@ def test_undo_takes_the_beginning_of_the_ids_that_events_and_jobs_show(
     assert missing == "error: there is no consolidation run whose id begins with 00000000\n"
 
 
+def test_undo_of_an_id_that_is_another_kinds_says_which(
+    installation: Installation, of: tuple[str, str]
+) -> None:
+    fact = installation.inside("store-fact", "user", "tea", "Oolong", "--json", *of).json["id"]
+    event = installation.inside("events", "--json", *of).json["items"][0]["id"]
+    installation.inside("store-episode", "The user likes oolong.", "--butler", "cli", *of)
+    run = installation.inside("consolidation", "begin", "--json", *of).json["run_id"]
+    typed = installation.inside("undo", event, *of, code=2).err
+    assert "Give an id with --event-id or --run-id." in " ".join(typed.replace("│", "").split())
+    for given, id, told in (
+        ("--event-id", run, "it is the id of a consolidation run: give it as run_id"),
+        ("--run-id", event, "it is the id of an event: give it as event_id"),
+        ("--event-id", fact, "it is the id of a fact: give that of an event of its history"),
+    ):
+        assert f"{id}; {told}\n" in installation.inside("undo", given, id, *of, code=4).err
+    told = installation.inside("undo", "--run-id", event[:8], *of, code=4).err
+    assert told.endswith(f"whose id begins with {event[:8]}; that of an event does\n")
+    told = installation.inside("get", "fact", event[:8], *of, code=4).err
+    assert told.endswith("; that of an event does\n")
+
+
 def test_the_beginning_of_an_id_is_enough_for_an_option(
     installation: Installation, of: tuple[str, str]
 ) -> None:

@@ -85,6 +85,20 @@ class Group(TyperGroup):
         return super().parse_args(ctx, args)
 
 
+class _Command(TyperCommand):
+    """A command; where it takes an id only as an option, an id without one is told which."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        options = [one for one in self.params if one.param_type_name == "option"]
+        names = [name for one in options for name in one.opts if name.endswith("-id")]
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            if names and options == self.params and "extra argument" in error.message:
+                error.message += f". Give an id with {' or '.join(names)}."
+            raise
+
+
 def add_commands(group: TyperGroup) -> None:
     """Add a command for every operation; its parameters are looked up when it is called."""
     for named in COMMANDS:
@@ -134,6 +148,7 @@ def make(named: Named) -> TyperCommand:
     )
     info = CommandInfo(
         name=named.words.split()[-1],
+        cls=_Command,
         callback=located(command, parameters),
         help=named.summary,
         epilog=epilog(*named.examples) if named.examples else None,
