@@ -56,7 +56,8 @@ def forget_hooks(program: str) -> list[Path]:
     for folder in folders:
         for notes in ("sessions", "open"):
             shutil.rmtree(folder / notes, ignore_errors=True)
-        (folder / "accounts").unlink(missing_ok=True)
+        for notes in ("accounts", "away"):
+            (folder / notes).unlink(missing_ok=True)
         for empty in (folder / "spool/refused", folder / "spool", folder, folder.parent):
             with suppress(OSError):
                 empty.rmdir()
