@@ -307,6 +307,16 @@ def test_entities(butler: Typist) -> None:
     assert butler.json("entities", "get", other_id)["entity"]["metadata"]["merged_into"] == ana
 
 
+def test_which_earlier_facts_an_entity_takes_is_told_as_agents_are_told(butler: Typist) -> None:
+    known = butler.json("entities", "create", "Maria Costa", "person")["entity"]["id"]
+    for subject in ("Maria Costa", "Mia"):
+        butler.say("store-fact", subject, "city", f"{subject} lives in \x1b[31mPorto")
+    said = butler.say("entities", "update", known, "--alias", "Mia")
+    told = f"Updated entity {known}.\nEarlier facts linked: 1\n- superseded: city: "
+    assert said.startswith(told)
+    assert "\x1b" not in said
+
+
 def test_links(butler: Typist) -> None:
     fact = id_in(butler.say("store-fact", "user", "color", "Green"))
     rule = id_in(butler.say("store-rule", "Choose green"))
