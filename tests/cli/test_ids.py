@@ -96,6 +96,39 @@ def test_the_beginning_of_an_id_is_enough_for_an_option(
     assert (fact["entity_id"], fact["source_episode_id"]) == (ana["id"], told)
 
 
+def test_an_entity_may_be_given_by_its_name(
+    installation: Installation, of: tuple[str, str]
+) -> None:
+    def made(name: str, kind: str) -> str:
+        words = ("entities", "create", name, kind, "--json", *of)
+        return str(installation.inside(*words).json["entity"]["id"])
+
+    # Letters of a name may be digits of an id.
+    ada, bob = made("Ada", "person"), made("Bob Lind", "person")
+    for name, id in (("ada", ada), ("Bob Lind", bob)):
+        assert (
+            installation.inside("entities", "get", name, "--json", *of).json["entity"]["id"] == id
+        )
+    installation.inside("store-fact", "Ada", "home", "Porto", "--entity-id", "Bob Lind", *of)
+    (fact,) = installation.inside("facts", "--entity-id", "bob lind", "--json", *of).json["items"]
+    assert fact["entity_id"] == bob
+    merged = installation.inside("entities", "merge", "Bob Lind", "Ada", "--json", *of).json
+    assert (merged["source_entity_id"], merged["target_entity_id"]) == (bob, ada)
+    nobody = installation.inside("entities", "show", "Zoe", *of, code=4).err
+    assert "is called Zoe; `memory-butler entities resolve NAME` finds those like it" in nobody
+    made("Porto", "place")
+    made("Porto", "organization")
+    assert "more than one" in installation.inside("entities", "show", "Porto", *of, code=4).err
+    assert "too little of an id" in installation.inside("entities", "show", "abc", *of, code=3).err
+
+
+def test_an_id_without_its_kind_is_told_where_the_kind_goes(installation: Installation) -> None:
+    for words in (("forget", "28bca302"), ("history", "28bca302-5148-4772-aa17-3e6163b822b6")):
+        said = installation.inside(*words, code=2).err
+        said = " ".join(said.replace("│", "").split())
+        assert f"as in: memory-butler {words[0]} fact {words[1]}" in said
+
+
 def test_the_beginning_of_an_id_is_enough_for_tokens_and_lists_of_memories(
     installation: Installation, of: tuple[str, str]
 ) -> None:

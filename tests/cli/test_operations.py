@@ -397,6 +397,13 @@ def test_a_command_that_needs_no_language_model_works_without_its_key(
     assert "done" in keyless.inside("run", "decay-sweep", *use).out
 
 
+def test_what_is_wrong_is_named_as_it_is_typed(butler: Typist, installation: Installation) -> None:
+    assert "error: --kind: must be 'episode_created'" in butler.say("events", "--kind", "x", code=3)
+    assert "error: without: must be a UUID" in butler.say("context-without", "a", "b", "x", code=3)
+    early = installation.inside("--data-dir", "elsewhere", "facts", code=2).err
+    assert "memory-butler facts --data-dir" in " ".join(early.replace("│", "").split())
+
+
 def test_importance_beyond_its_scale_is_refused_with_the_scale(butler: Typist) -> None:
     fact = ("store-fact", "user", "color", "Prefers green", "--importance", "11")
     assert "importance must be between 1 (trivial) and 10 (vital)" in butler.say(*fact, code=3)

@@ -9,7 +9,7 @@ from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
-from memory_butler.store import prefixes
+from memory_butler.store import entities, prefixes
 from memory_butler.store.transaction import Transaction, transaction
 
 # Of ten thousand memories with random ids, two begin alike in one store of eighty-six.
@@ -69,6 +69,12 @@ async def whole_id(memory: Memory, principal: Principal, kind: Kind, prefix: str
         named = WHAT[kind]
         raise InvalidInput(f"more than one {named} has an id that begins with {prefix}; type more")
     return found[0]
+
+
+async def entity_named(memory: Memory, principal: Principal, name: str) -> UUID | None:
+    """The one entity that has this name or alias, whatever its case; None without one."""
+    async with transaction(memory.pool, principal.tenant) as tx:
+        return await entities.exactly_named(tx, name)
 
 
 async def kind_of(tx: Transaction, id: UUID | str) -> Kind | None:

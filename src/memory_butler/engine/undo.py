@@ -147,7 +147,7 @@ async def _wanted(
     if event_id is not None:
         found = await undo.of_event(tx, event_id)
         if found is None:
-            told = await _told_otherwise(tx, event_id) or "the timeline lists them"
+            told = await _told_otherwise(tx, event_id) or "`events` lists them"
             raise NotFound(f"there is no event {event_id}; {told}")
         if found["step"] is None:
             raise Conflict(
@@ -158,7 +158,7 @@ async def _wanted(
     latest = await undo.latest(tx, actor)
     if latest is None:
         whose = "nothing was done" if actor is None else f"{actor} has done nothing"
-        raise NotFound(f"{whose} that can be undone; give the id of an event of the timeline")
+        raise NotFound(f"{whose} that can be undone; give an event_id; `events` lists them")
     return latest
 
 
