@@ -53,7 +53,7 @@ def test_disconnecting_leaves_of_the_hooks_what_memory_has_not_got(
 ) -> None:
     folder = tmp_path / ".local" / "state" / "memory-butler" / "claude-code"
     waits = folder / "spool" / "1.json"
-    notes = [folder / name for name in ("accounts", "open/s.json", "sessions/s.json")]
+    notes = [folder / name for name in ("accounts", "away", "open/s.json", "sessions/s.json")]
     at_home.inside("connect", "claude-code", *URL, "--yes")
     for one in (*notes, waits, folder / "spool" / "refused" / "2.json"):
         one.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def test_disconnecting_leaves_of_the_hooks_what_memory_has_not_got(
     for one in (waits, folder / "spool" / "refused" / "2.json"):
         one.unlink()
     assert "waits" not in at_home.inside("disconnect", "claude-code", "--yes").out
-    assert not folder.exists()
+    assert not folder.parent.exists()
 
 
 def test_nobody_is_taken_by_surprise(at_home: Installation, tmp_path: Path) -> None:

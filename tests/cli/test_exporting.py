@@ -20,7 +20,8 @@ def test_out_and_in(installation: Installation, tmp_path: Path, name: str) -> No
     installation.inside(*words)
     file = tmp_path / name
     done = installation.inside("export", str(file), "--tenant", tenant)
-    assert "1 facts" in done.err
+    assert "\n1 fact\n" in done.err
+    assert "\n1 event\n" in done.err
     assert (
         "already exists" in installation.inside("export", str(file), "--tenant", tenant, code=3).err
     )

@@ -63,6 +63,27 @@ def test_undo_takes_the_beginning_of_the_ids_that_events_and_jobs_show(
     assert missing == "error: there is no consolidation run whose id begins with 00000000\n"
 
 
+def test_undo_of_an_id_that_is_another_kinds_says_which(
+    installation: Installation, of: tuple[str, str]
+) -> None:
+    fact = installation.inside("store-fact", "user", "tea", "Oolong", "--json", *of).json["id"]
+    event = installation.inside("events", "--json", *of).json["items"][0]["id"]
+    installation.inside("store-episode", "The user likes oolong.", "--butler", "cli", *of)
+    run = installation.inside("consolidation", "begin", "--json", *of).json["run_id"]
+    typed = installation.inside("undo", event, *of, code=2).err
+    assert "Give an id with --event-id or --run-id." in " ".join(typed.replace("│", "").split())
+    for given, id, told in (
+        ("--event-id", run, "it is the id of a consolidation run: give it as run_id"),
+        ("--run-id", event, "it is the id of an event: give it as event_id"),
+        ("--event-id", fact, "it is the id of a fact: give that of an event of its history"),
+    ):
+        assert f"{id}; {told}\n" in installation.inside("undo", given, id, *of, code=4).err
+    told = installation.inside("undo", "--run-id", event[:8], *of, code=4).err
+    assert told.endswith(f"whose id begins with {event[:8]}; that of an event does\n")
+    told = installation.inside("get", "fact", event[:8], *of, code=4).err
+    assert told.endswith("; that of an event does\n")
+
+
 def test_the_beginning_of_an_id_is_enough_for_an_option(
     installation: Installation, of: tuple[str, str]
 ) -> None:
@@ -73,6 +94,39 @@ def test_the_beginning_of_an_id_is_enough_for_an_option(
     listed = installation.inside("facts", "--entity-id", ana["id"][:8], "--json", *of).json
     (fact,) = listed["items"]
     assert (fact["entity_id"], fact["source_episode_id"]) == (ana["id"], told)
+
+
+def test_an_entity_may_be_given_by_its_name(
+    installation: Installation, of: tuple[str, str]
+) -> None:
+    def made(name: str, kind: str) -> str:
+        words = ("entities", "create", name, kind, "--json", *of)
+        return str(installation.inside(*words).json["entity"]["id"])
+
+    # Letters of a name may be digits of an id.
+    ada, bob = made("Ada", "person"), made("Bob Lind", "person")
+    for name, id in (("ada", ada), ("Bob Lind", bob)):
+        assert (
+            installation.inside("entities", "get", name, "--json", *of).json["entity"]["id"] == id
+        )
+    installation.inside("store-fact", "Ada", "home", "Porto", "--entity-id", "Bob Lind", *of)
+    (fact,) = installation.inside("facts", "--entity-id", "bob lind", "--json", *of).json["items"]
+    assert fact["entity_id"] == bob
+    merged = installation.inside("entities", "merge", "Bob Lind", "Ada", "--json", *of).json
+    assert (merged["source_entity_id"], merged["target_entity_id"]) == (bob, ada)
+    nobody = installation.inside("entities", "show", "Zoe", *of, code=4).err
+    assert "is called Zoe; `memory-butler entities resolve NAME` finds those like it" in nobody
+    made("Porto", "place")
+    made("Porto", "organization")
+    assert "more than one" in installation.inside("entities", "show", "Porto", *of, code=4).err
+    assert "too little of an id" in installation.inside("entities", "show", "abc", *of, code=3).err
+
+
+def test_an_id_without_its_kind_is_told_where_the_kind_goes(installation: Installation) -> None:
+    for words in (("forget", "28bca302"), ("history", "28bca302-5148-4772-aa17-3e6163b822b6")):
+        said = installation.inside(*words, code=2).err
+        said = " ".join(said.replace("│", "").split())
+        assert f"as in: memory-butler {words[0]} fact {words[1]}" in said
 
 
 def test_the_beginning_of_an_id_is_enough_for_tokens_and_lists_of_memories(

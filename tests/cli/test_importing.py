@@ -252,6 +252,20 @@ def test_a_file_of_no_known_format_is_told_as_that(
     assert done.out == ""
 
 
+def test_a_file_that_is_not_of_the_named_format_is_refused(
+    installation: Installation, tmp_path: Path
+) -> None:
+    path = tmp_path / "logs.jsonl"
+    path.write_text('{"event": "click"}\n')
+    refused = installation.inside("import", str(path), "--format", "claude-code", code=3)
+    assert "logs.jsonl holds nothing of the format claude-code" in refused.err
+    assert refused.out == ""
+    path.write_text('{"type": "user", "sessionId": "s", "uuid": "u", "message": {}}\n')
+    for at in (path, tmp_path):
+        refused = installation.inside("import", str(at), "--format", "jsonl", code=3)
+        assert "our own JSON Lines. It holds claude-code: leave --format out" in refused.err
+
+
 def test_a_file_of_our_own_may_have_any_name(
     installation: Installation, tenant: str, tmp_path: Path
 ) -> None:

@@ -128,6 +128,20 @@ def test_the_page_shows_what_a_conversation_is_like(home: Installation) -> None:
     assert "\n".join(line.rstrip() for line in said.out.splitlines()) + "\n" == block("said")
 
 
+def test_a_script_that_is_not_there_is_named_once(home: Installation) -> None:
+    refused = home.inside("journal", "chat", "--script", "nofile", code=3).err
+    assert refused == "error: nofile cannot be read: No such file or directory\n"
+
+
+def test_plans_are_listed_apart_from_what_else_is_in_mind(home: Installation) -> None:
+    typed = "/pin the wifi is called Heron\n/plans\n/remind buy milk tomorrow at 9\n"
+    said = home.inside("journal", "chat", stdin=typed).out
+    assert "Nothing is planned." in said
+    planned, _, others = home.inside("journal", "plans").out.partition("Also on its mind")
+    assert ("milk" in planned, "wifi" in planned) == (True, False)
+    assert ("milk" in others, "wifi" in others) == (False, True)
+
+
 def test_what_a_conversation_leaves_can_be_looked_at(home: Installation) -> None:
     talk = script(home, FIRST_DAY)
     home.inside("journal", "chat", "--script", talk, stdin="Hello <plan>sow beans</plan>\nhm\n")

@@ -416,6 +416,7 @@ def test_a_backup_is_no_import(installation: Installation, tmp_path: Path) -> No
 
 def test_the_approximate_index(installation: Installation, tenant: str) -> None:
     installation.inside("store-fact", "user", "drink", "Likes green tea", "--tenant", tenant)
+    assert " 0 memories" not in installation.inside("index", "status").out  # not counted yet
     assert "No table has 5,000 memories" in installation.inside("index", "build").out
     assert installation.inside("index", "build", "facts").out.startswith("facts: built, ")
     told = {one["table"]: one for one in installation.inside("index", "status", "--json").json}

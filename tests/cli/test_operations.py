@@ -307,6 +307,16 @@ def test_entities(butler: Typist) -> None:
     assert butler.json("entities", "get", other_id)["entity"]["metadata"]["merged_into"] == ana
 
 
+def test_which_earlier_facts_an_entity_takes_is_told_as_agents_are_told(butler: Typist) -> None:
+    known = butler.json("entities", "create", "Maria Costa", "person")["entity"]["id"]
+    for subject in ("Maria Costa", "Mia"):
+        butler.say("store-fact", subject, "city", f"{subject} lives in \x1b[31mPorto")
+    said = butler.say("entities", "update", known, "--alias", "Mia")
+    told = f"Updated entity {known}.\nEarlier facts linked: 1\n- superseded: city: "
+    assert said.startswith(told)
+    assert "\x1b" not in said
+
+
 def test_links(butler: Typist) -> None:
     fact = id_in(butler.say("store-fact", "user", "color", "Green"))
     rule = id_in(butler.say("store-rule", "Choose green"))
@@ -385,6 +395,13 @@ def test_a_command_that_needs_no_language_model_works_without_its_key(
     assert "NO_SUCH_KEY" in keyless.inside("consolidate", *use, code=8).err
     assert "NO_SUCH_KEY" in keyless.inside("run", "consolidate", *use, code=8).err
     assert "done" in keyless.inside("run", "decay-sweep", *use).out
+
+
+def test_what_is_wrong_is_named_as_it_is_typed(butler: Typist, installation: Installation) -> None:
+    assert "error: --kind: must be 'episode_created'" in butler.say("events", "--kind", "x", code=3)
+    assert "error: without: must be a UUID" in butler.say("context-without", "a", "b", "x", code=3)
+    early = installation.inside("--data-dir", "elsewhere", "facts", code=2).err
+    assert "memory-butler facts --data-dir" in " ".join(early.replace("│", "").split())
 
 
 def test_importance_beyond_its_scale_is_refused_with_the_scale(butler: Typist) -> None:

@@ -83,6 +83,30 @@ def test_the_line_that_makes_a_token_names_the_server_s_own_folder(
         assert f"  Token        memory-butler token create {told}" in capsys.readouterr().out
 
 
+def test_a_server_on_every_address_tells_where_to_open_it(empty_folder: Path) -> None:
+    open_to_all = Installation(empty_folder / "every")
+    open_to_all.folder.mkdir(mode=0o755)
+    token = open_to_all.inside("token", "create", "--name", "ana").out.strip()
+    every = "0.0.0.0"  # noqa: S104 -- tokens are demanded
+    with open_to_all.start("serve", "--host", every, "--port", "0") as process:
+        assert process.stdout is not None
+        lines = list(iter(process.stdout.readline, "Ctrl-C stops it.\n"))
+        told = dict(line.split(maxsplit=1) for line in lines if line.startswith("  "))
+        urls = [told["Dashboard"].strip()]
+        assert urls[0].startswith("http://127.0.0.1:")
+        assert every not in "".join(lines)
+        assert told["Network"].startswith("other machines reach it: http://")
+        # In a network without an address there is none to tell.
+        urls += [
+            one for one in told["Network"].split() if one.startswith("http") and "<" not in one
+        ]
+        for url in urls:
+            headers = {"Authorization": f"Bearer {token}"}
+            assert httpx.get(f"{url}api/session", headers=headers).json()["tenant"] == "default"
+        process.terminate()
+        process.communicate(timeout=SECONDS)
+
+
 @pytest.mark.parametrize("number", by_day((signal.SIGINT, signal.SIGTERM), signal.SIGINT))
 def test_a_server_that_is_ended_while_it_starts_stops_its_database(
     empty_folder: Path, number: signal.Signals

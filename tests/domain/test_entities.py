@@ -201,5 +201,7 @@ def test_a_name_is_found_with_the_signs_within_it_and_without_those_after_it() -
         ("Where does Zoë O'Brien live?", "zoë o'brien"),
         ("Is that Bruno Graf’s dog?", "bruno graf"),
         ("Call Bruno Graf's mother", "bruno graf"),
+        ("Where do we stay in St. Gallen?", "st. gallen"),
+        ("What is dr. a. meyer's number?", "dr. a. meyer"),
     ):
         assert name in spellings(question)

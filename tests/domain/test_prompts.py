@@ -167,6 +167,10 @@ def test_no_pleasantries(text: str) -> None:
         ("Where is My Phone?", ["Phone"]),
         ("Bin Day Next Week", []),
         ("what's I'm I've the", []),
+        ("Where do we stay in St. Gallen?", ["Gallen"]),
+        ("How high is Mt. Rainier?", ["Rainier"]),
+        ("What did Dr. Meyer say of Mrs. Lind's knee?", ["Meyer", "Lind"]),
+        ("When is it on? It is at 3 Main St. and Ida is there", ["Main", "St", "Ida"]),
     ],
 )
 def test_names(text: str, names: list[str]) -> None:

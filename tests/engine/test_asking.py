@@ -5,6 +5,7 @@ import pytest
 from conftest import Connection
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.asking import NEAREST, ask
+from memory_butler.engine.entities import create_entity
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
 from memory_butler.engine.remember import store_episode, store_fact
@@ -68,6 +69,25 @@ async def test_whoever_is_named_in_full_comes_before_others_of_the_name(
             shown = [line.hit.row for line in answer.lines]
             assert shown[0]["predicate"] == predicate
             assert {one["subject"] for one in shown} == {name}
+
+
+async def test_a_name_with_a_point_in_it_is_known_in_a_question(
+    memory: Memory, principal: Principal
+) -> None:
+    places = ("St. Gallen", "St. Moritz", "Gallen Hut")
+    for number, name in enumerate(places):
+        await create_entity(memory, principal, name, "place")
+        await store_fact(memory, principal, name, "hotel", f"We stay at hotel number {number}0")
+    for name in places:
+        answer = await ask(memory, principal, f"Where do we stay in {name}?")
+        assert [line.hit.row["subject"] for line in answer.lines] == [name]
+    # Of another doctor than who is asked for nothing is said.
+    for name in ("Dr. Meyer", "Dr. Weber"):
+        await create_entity(memory, principal, name, "person")
+        await store_fact(memory, principal, name, "phone", f"079 111 22 3{len(name)}")
+    await store_episode(memory, principal, "We met Dr. Meyer about the knee; surgery in May.", "b")
+    assert (await ask(memory, principal, "Where does Dr. Meyer practise?")).lines
+    assert not (await ask(memory, principal, "Where does Dr. Zeller practise?")).lines
 
 
 async def test_what_fades_answers_a_person_with_its_confidence(

@@ -93,6 +93,32 @@ def test_disconnecting_gives_back_every_byte(
     assert kept.plan_undo(client) == []
 
 
+def test_disconnecting_leaves_no_empty_folder_that_connecting_made(
+    kept: Connections, home: Path, tmp_path: Path
+) -> None:
+    before = set(tmp_path.rglob("*"))
+    for client in CLIENTS:
+        connect(kept, client, home)
+    # Others may still need a folder, and then it goes with the last of them.
+    for client in CLIENTS:
+        assert all(one.exists() for one in kept.folder.parents)
+        disconnect(kept, client)
+    assert set(tmp_path.rglob("*")) == before
+
+
+def test_folders_that_were_there_or_hold_something_stay(kept: Connections, home: Path) -> None:
+    claude, cursor, zed = map(client_named, ("claude-code", "cursor", "zed"))
+    (home / ".claude").mkdir(parents=True)
+    for client in (claude, cursor, zed):
+        connect(kept, client, home)
+        connect(kept, client, home, server_for(client, "http://other:1"))
+    (home / ".cursor" / "mine").write_text("")
+    for client in (claude, cursor, zed):
+        disconnect(kept, client)
+    left = {one.relative_to(home).as_posix() for one in home.rglob("*")}
+    assert left == {".claude", ".cursor", ".cursor/mine"}
+
+
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 @pytest.mark.parametrize("before", [None, "\n"], ids=["new", "there"])
 def test_what_others_changed_meanwhile_stays(

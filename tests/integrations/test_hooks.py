@@ -417,9 +417,62 @@ async def test_a_server_that_hangs_or_drips_is_left_in_time(session: Session) ->
         began = time.monotonic()
         out, err = await session.hook("UserPromptSubmit", url, prompt="hello")
         assert time.monotonic() - began < 4
-        assert (out, "no answer within 1 s" in err) == ("", True)
+        assert "no answer within 1 s" in err
+        assert "no answer within 1 s. Sessions go on without" in json.loads(out)["systemMessage"]
     finally:
         server.close()
+
+
+async def test_a_server_that_hung_is_not_waited_for_at_every_prompt(
+    served: Served, session: Session, memory: Memory, principal: Principal
+) -> None:
+    asked: list[float] = []
+
+    async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(time.time())
+        await reader.read()
+        writer.close()
+
+    async def prompted() -> tuple[str, str]:
+        return await session.hook("UserPromptSubmit", url, prompt="Prices as which type?")
+
+    note = session.folder / "away"
+    server = await asyncio.start_server(hang, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        out, _ = await prompted()
+        assert f"Memory Butler: {url} does not answer" in json.loads(out)["systemMessage"]
+        # Said once, and not waited for again: neither by a prompt nor by a session's start.
+        for ended in (await prompted(), await session.hook("SessionStart", url)):
+            assert (ended[0], "it is asked again in" in ended[1]) == ("", True)
+        assert len(asked) == 1
+        # What is to be stored is on disk, and tried all the same.
+        await session.hook("SessionEnd", url)
+        assert (len(session.waiting), len(asked)) == (1, 2)
+        # Asked again later, and then after twice the time.
+        for held in (60, 120, 240, 480, 600, 600):
+            (kept,) = json.loads(note.read_text()).values()
+            assert kept["for"] == held
+            assert 0 < kept["until"] - time.time() <= held
+            note.write_text(json.dumps({url: {**kept, "until": time.time() - 1}}))
+            assert (await prompted())[0] == ""
+        # A clock that was set back keeps nobody waiting.
+        note.write_text(json.dumps({url: {"for": 60, "until": time.time() + 3_600}}))
+        before = len(asked)
+        await prompted()
+        assert len(asked) == before + 1
+    finally:
+        server.close()
+    # It answers again: what waited is sent, and the next prompt has memory.
+    await store_fact(memory, principal, "shop", "prices", "Prices are Decimal, never float")
+    (kept,) = json.loads(note.read_text()).values()
+    note.write_text(json.dumps({served.url: kept}))
+    assert "asked again in" in (await session.hook("UserPromptSubmit", served.url, prompt="a b"))[1]
+    await session.hook("SessionEnd", served.url)
+    assert (session.waiting, json.loads(note.read_text())) == ([], {})
+    assert "Decimal" in await session.told(
+        "UserPromptSubmit", served.url, prompt="Prices as which type?"
+    )
 
 
 @pytest.mark.parametrize("given", ["", "[]", "{}", '{"session_id": 3}'])

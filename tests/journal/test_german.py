@@ -75,6 +75,8 @@ PHRASES: list[tuple[str, str | None]] = [
     ("in einer halben Stunde den Ofen ausmachen", "2026-03-04T13:30"),
     ("in 90 Minuten Wäsche aufhängen", "2026-03-04T14:30"),
     ("diese Woche putzen", "2026-03-08"),
+    ("Ausflug vom Freitag bis zum Sonntag", "2026-03-06"),
+    ("von Fr bis So Skifahren", "2026-03-06"),
     ("nächste Woche Steuer machen", "2026-03-15"),
     ("am Wochenende wandern", "2026-03-08"),
     ("nächsten Monat impfen lassen", "2026-04-30"),
@@ -326,6 +328,16 @@ REPEATED = [
     ("jeden Tag in den nächsten zwei Wochen üben", "2026-03-04T23:59", "FREQ=DAILY;UNTIL=20260317"),
     ("jeden Tag ab Montag um 8 Tablette", "2026-03-09T08:00", "FREQ=DAILY;BYHOUR=8"),
     ("jeden Tag vom 10. bis 20. März füttern", "2026-03-10T23:59", "FREQ=DAILY;UNTIL=20260320"),
+    ("jeden Abend drei Abende lang Tropfen", "2026-03-04T23:59", "FREQ=DAILY;UNTIL=20260306"),
+    ("jede Nacht für drei Nächte kühlen", "2026-03-04T23:59", "FREQ=DAILY;UNTIL=20260306"),
+    ("diese Woche jeden Abend Tropfen", "2026-03-04T23:59", "FREQ=DAILY;UNTIL=20260308"),
+    ("nächste Woche jeden Tag um 8 üben", "2026-03-09T08:00", "FREQ=DAILY;UNTIL=20260315"),
+    ("täglich außer Sonntag um 8 üben", "2026-03-05T08:00", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA;"),
+    (
+        "jeden Tag ausser am Wochenende üben",
+        "2026-03-04T23:59",
+        "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;",
+    ),
 ]
 
 
@@ -358,7 +370,13 @@ def test_a_window_and_an_attribute_in_german(live: LiveJournal) -> None:
     day = window("nächsten Dienstag", NOW, BOTH)
     assert day is not None
     assert day.start.astimezone(BERLIN).isoformat() == "2026-03-10T00:00:00+01:00"
-    for phrase, end in (("vom 3. bis 9. Mai", "2026-05-10"), ("vom 30.4. bis 3.5.", "2026-05-04")):
+    for phrase, end in (
+        ("vom 3. bis 9. Mai", "2026-05-10"),
+        ("vom 30.4. bis 3.5.", "2026-05-04"),
+        ("von Freitag bis Sonntag", "2026-03-09"),
+        ("Freitag bis Sonntag", "2026-03-09"),
+        ("von nächstem Freitag bis zum Montag", "2026-03-10"),
+    ):
         span = window(phrase, NOW, BOTH)
         assert span is not None
         assert span.end.astimezone(BERLIN).isoformat()[:10] == end

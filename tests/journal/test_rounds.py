@@ -53,10 +53,30 @@ REPEATING = (
     ("every monday to friday at 9 stand-up", "2026-03-05T09:00 2026-03-06T09:00 2026-03-09T09:00"),
     ("every day from monday to friday: read", "2026-03-04 2026-03-05 2026-03-06"),
     ("every sunday to monday at 9 stand-up", "2026-03-08T09:00 2026-03-09T09:00 2026-03-15T09:00"),
+    # Without some days of the week; what is one day alone is no such day.
+    ("water the plants every day except friday", "2026-03-04 2026-03-05 2026-03-07"),
+    (
+        "run every morning at 7 except on fridays",
+        "2026-03-05T07:00 2026-03-07T07:00 2026-03-08T07:00",
+    ),
+    (
+        "every day except friday at 8am feed Rex",
+        "2026-03-05T08:00 2026-03-07T08:00 2026-03-08T08:00",
+    ),
+    ("read daily except on thursdays and fridays", "2026-03-04 2026-03-07 2026-03-08"),
+    ("read every day but friday", "2026-03-04 2026-03-05 2026-03-07"),
+    ("read every weekday except for friday", "2026-03-04 2026-03-05 2026-03-09"),
+    ("read every day except weekends", "2026-03-04 2026-03-05 2026-03-06"),
+    ("read every day except tomorrow", "2026-03-04 2026-03-05 2026-03-06"),
+    ("read every day except this week", "2026-03-04 2026-03-05 2026-03-06"),
 )
 # All times that it comes round, up to its end.
 ENDING = (
     ("choir every monday until easter", "2026-03-09 2026-03-16 2026-03-23 2026-03-30"),
+    ("ice the knee every night for 3 nights", "2026-03-04 2026-03-05 2026-03-06"),
+    ("for two evenings, water the roses every evening", "2026-03-04 2026-03-05"),
+    ("every day except friday until sunday: read", "2026-03-04 2026-03-05 2026-03-07 2026-03-08"),
+    ("this week, every evening: drops", "2026-03-04 2026-03-05 2026-03-06 2026-03-07 2026-03-08"),
     ("until 6 march, water the plants every day", "2026-03-04 2026-03-05 2026-03-06"),
     ("yoga every tuesday at 7pm for two weeks", "2026-03-10T19:00 2026-03-17T19:00"),
     ("ointment every day at 8 for 3 days", "2026-03-05T08:00 2026-03-06T08:00 2026-03-07T08:00"),

@@ -73,6 +73,20 @@ async def test_a_fact_is_superseded_by_the_next_of_its_key(client: Client) -> No
     assert [one["id"] for one in found] == [new["id"]]
 
 
+async def test_a_fact_that_is_stored_again_keeps_its_tags(
+    client: Client, admin: Connection
+) -> None:
+    async def tags(*given: str, content: str = "Loves navy blue") -> list[str]:
+        id = await _fact(client, content, tags=list(given))
+        found: list[str] = await admin.fetchval("SELECT tags FROM facts WHERE id = $1", UUID(id))
+        return found
+
+    assert await tags("taste") == ["taste"]
+    assert await tags("home", "taste", content=" loves navy blue. ") == ["taste", "home"]
+    assert await tags() == ["taste", "home"]
+    assert await tags("car", content="Loves dark red") == ["car"]  # that is another fact
+
+
 async def test_of_a_long_fact_that_is_superseded_the_beginning_is_told(client: Client) -> None:
     await _fact(client, "word " * 100)
     stored = await client.call(

@@ -33,6 +33,8 @@ SYSTEM_METADATA_KEYS: Final = frozenset({"merged_into", "merged_at", "merged_fro
 
 _WORD = re.compile(r"[^\W_]+")
 _NAME = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+# "St. Gallen", "Dr. Meyer"; what ends a sentence with so short a word is nobody's name.
+_DOTTED = re.compile(rf"[^\W\d_]{{1,4}}\.(?=\s+[^\W\d_])|{_NAME.pattern}")
 _POSSESSIVE = re.compile(r"['’]s$")
 
 
@@ -86,8 +88,8 @@ def spellings(text: str) -> tuple[str, ...]:
     """What in a question may be an entity's name: up to `NAME_WORDS` words in a row, in lower case,
     as written, and capitalised, for a look-up by equality."""
     found: dict[str, None] = {}
-    # "Jean-Luc" and "O'Brien" as they are, too; "Ana's" is Ana.
-    for pattern in (_WORD, _NAME):
+    # "Jean-Luc", "O'Brien" and "St. Gallen" as they are, too; "Ana's" is Ana.
+    for pattern in (_WORD, _NAME, _DOTTED):
         words = [_POSSESSIVE.sub("", word) for word in pattern.findall(text)[:QUESTION_WORDS]]
         for start in range(len(words)):
             for end in range(start + 1, min(start + NAME_WORDS, len(words)) + 1):

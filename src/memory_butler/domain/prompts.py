@@ -203,6 +203,10 @@ CAPITALISED: Final = frozenset(
     """.split()
 )
 
+# With a point before a name, in which it is no name by itself, and the point ends no sentence.
+_BEFORE_NAME: Final = re.compile(r"(?:St|Ste|Sta|Mt|Ft|Pt|Dr|Mrs?|Ms|Prof)\.\s{1,3}(?=[^\W\d_a-z])")
+_LONGEST_BEFORE_NAME: Final = 8  # characters
+
 
 def is_personal(question: str) -> bool:
     """Whether it is about the asker or their people: "my", "notre", "the kids", "she".
@@ -286,7 +290,8 @@ def names_in(question: str) -> list[str]:
     """Words of an English question that are somebody's or something's name, by their capitals.
 
     None of the first word of a sentence, none where most words have capitals ("Who is Ida Novak?"
-    apart, which goes on in small letters after its first word), no days, no months.
+    apart, which goes on in small letters after its first word), no days, no months. Of "St. Gallen"
+    and "Dr. Meyer" the name without what is before it.
     """
     text = question[:_READ].replace("’", "'")
     if not _ENGLISH & set(_words(text)):
@@ -304,6 +309,7 @@ def names_in(question: str) -> list[str]:
         and not (word := one.group().removesuffix("'s")).isupper()
         and word.lower() not in CAPITALISED | _PERSONAL_WORDS
         and word.partition("'")[0].lower() not in CAPITALISED
+        and not _BEFORE_NAME.match(text, one.start())
     ]
 
 
@@ -336,6 +342,9 @@ def _is_code(token: str) -> bool:
 
 
 def _begins_sentence(text: str, start: int) -> bool:
+    ahead = text[max(0, start - _LONGEST_BEFORE_NAME) : start + 1]
+    if any(one.end() == len(ahead) - 1 for one in _BEFORE_NAME.finditer(ahead)):
+        return False
     before = text[:start].rstrip()
     return not before or before[-1] in ".!?:;\"'“‘(\n-*"
 

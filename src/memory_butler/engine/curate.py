@@ -109,7 +109,7 @@ async def confirm_rule(
     `tags` are put to those that it has, as far as there is room.
     """
     await versions.keep(tx, "rule", [row["id"]], now)
-    joined = list(dict.fromkeys([*row["tags"], *tags]))[: inputs.MAX_TAGS]
+    joined = inputs.joined_tags(row["tags"], tags)
     confirmed = await rules.confirm(tx, row["id"], now, joined)
     told = events.of_memory("memory_confirmed", "rule", row["id"])
     await events.record(tx, principal.actor, [told], now)

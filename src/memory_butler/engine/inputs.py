@@ -210,6 +210,11 @@ def tags(value: Sequence[str] | None) -> list[str]:
     return [name("a tag", tag) for tag in found]
 
 
+def joined_tags(known: Sequence[str], more: Sequence[str]) -> list[str]:
+    """The known tags and, as far as there is room, more of them."""
+    return list(dict.fromkeys([*known, *more]))[:MAX_TAGS]
+
+
 def metadata(value: Mapping[str, Any] | None) -> dict[str, Any]:
     """A JSON object, its texts storable: at most 16 kB as JSON, with 256 keys on all levels.
 

@@ -9,8 +9,8 @@ from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
-from memory_butler.store import prefixes
-from memory_butler.store.transaction import transaction
+from memory_butler.store import entities, prefixes
+from memory_butler.store.transaction import Transaction, transaction
 
 # Of ten thousand memories with random ids, two begin alike in one store of eighty-six.
 MIN_DIGITS: Final = 8
@@ -30,6 +30,11 @@ WHAT: Final[Mapping[Kind, str]] = {
     "run": "consolidation run",
     "token": "token",
 }
+
+# A token is a secret's name: nobody is told that an id is of one.
+_HAVE_IDS: Final[tuple[Kind, ...]] = (
+    *("fact", "rule", "episode", "entity", "event", "run", "context"),
+)
 
 
 def is_prefix(text: str) -> bool:
@@ -54,16 +59,40 @@ async def whole_id(memory: Memory, principal: Principal, kind: Kind, prefix: str
         NotFound: none begins so.
         InvalidInput: more than one does.
     """
-    digits = _digits(prefix)
-    first, last = (UUID(digits.ljust(_DIGITS, filler)) for filler in "0f")
     async with transaction(memory.pool, principal.tenant) as tx:
-        found = await prefixes.two_between(tx, kind, first, last)
-    if not found:
-        raise NotFound(f"there is no {WHAT[kind]} whose id begins with {prefix}")
+        found = await prefixes.two_between(tx, kind, *_range(prefix))
+        if not found:
+            other = await kind_of(tx, prefix)
+            does = "" if other is None else f"; that of {an(other)} does"
+            raise NotFound(f"there is no {WHAT[kind]} whose id begins with {prefix}{does}")
     if len(found) > 1:
         named = WHAT[kind]
         raise InvalidInput(f"more than one {named} has an id that begins with {prefix}; type more")
     return found[0]
+
+
+async def entity_named(memory: Memory, principal: Principal, name: str) -> UUID | None:
+    """The one entity that has this name or alias, whatever its case; None without one."""
+    async with transaction(memory.pool, principal.tenant) as tx:
+        return await entities.exactly_named(tx, name)
+
+
+async def kind_of(tx: Transaction, id: UUID | str) -> Kind | None:
+    """What has this id, or one that begins so: what to say where another kind was looked for."""
+    for kind in _HAVE_IDS:
+        if await prefixes.two_between(tx, kind, *_range(str(id))):
+            return kind
+    return None
+
+
+def an(kind: Kind) -> str:
+    """The kind as an error names one."""
+    return f"an {WHAT[kind]}" if WHAT[kind][0] in "aeiou" else f"a {WHAT[kind]}"
+
+
+def _range(prefix: str) -> tuple[UUID, UUID]:
+    first, last = (UUID(_digits(prefix).ljust(_DIGITS, filler)) for filler in "0f")
+    return first, last
 
 
 def _digits(text: str) -> str:

@@ -59,7 +59,8 @@ async def keep(
     Args:
         allow_secrets: secrets in it are stored as they are, unless the setting refuses them.
         once: not again, where its id is stored already.
-        restates: a rule in the words of one that counts confirms that one instead (C-525).
+        restates: a rule in the words of one that counts confirms that one instead (C-525), a fact
+            in the words of the one of its key keeps the tags of that one (C-550).
         key: what is masked is kept under it for an hour; without a key it is kept nowhere.
 
     Raises:
@@ -153,12 +154,13 @@ async def _store(
     async def write(fitting: Embedded) -> Written:
         async with transaction(memory.pool, principal.tenant) as tx:
             # What was masked alike may not be alike.
-            if restates and isinstance(clean, NewRule) and not is_masked(clean.metadata):
+            says_again = restates and not is_masked(clean.metadata)
+            if says_again and isinstance(clean, NewRule):
                 row = await rules.saying(tx, clean.content, clean.scope, clean.trust)
                 if row is not None and may_touch(clean.trust, Trust(row["trust"])):
                     await confirm_rule(tx, principal, row, memory.clock(), clean.tags)
                     return Written(confirms=row["id"])
-            written = await insert(tx, principal, clean, fitting)
+            written = await insert(tx, principal, clean, fitting, restates=says_again)
             if key is not None:
                 await key.keep_new(tx, given, clean, memory.clock())
             return written

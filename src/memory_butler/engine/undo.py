@@ -22,6 +22,7 @@ from memory_butler.domain.text import preprocess_text
 from memory_butler.engine import inputs
 from memory_butler.engine.browse.provenance import labels
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.prefixes import an, kind_of
 from memory_butler.engine.writing import shortened
 from memory_butler.store import entities, events, facts, rules, undo, versions
 from memory_butler.store.embeddings import Embedded
@@ -146,7 +147,8 @@ async def _wanted(
     if event_id is not None:
         found = await undo.of_event(tx, event_id)
         if found is None:
-            raise NotFound(f"there is no event {event_id}; the timeline lists them")
+            told = await _told_otherwise(tx, event_id) or "`events` lists them"
+            raise NotFound(f"there is no event {event_id}; {told}")
         if found["step"] is None:
             raise Conflict(
                 f"event {event_id} is from an older version, which did not keep what undo needs"
@@ -156,14 +158,15 @@ async def _wanted(
     latest = await undo.latest(tx, actor)
     if latest is None:
         whose = "nothing was done" if actor is None else f"{actor} has done nothing"
-        raise NotFound(f"{whose} that can be undone; give the id of an event of the timeline")
+        raise NotFound(f"{whose} that can be undone; give an event_id; `events` lists them")
     return latest
 
 
 async def _step_of_run(tx: Transaction, run_id: UUID) -> UUID:
     found = await undo.of_run(tx, run_id)
     if found is None:
-        raise NotFound(f"there is no consolidation run {run_id}; `jobs` lists them")
+        told = await _told_otherwise(tx, run_id) or "`jobs` lists them"
+        raise NotFound(f"there is no consolidation run {run_id}; {told}")
     if found["step"] is None:
         raise Conflict(
             f"run {run_id} is {found['status']}: it learned nothing that could be undone, or is of "
@@ -171,6 +174,16 @@ async def _step_of_run(tx: Transaction, run_id: UUID) -> UUID:
         )
     step: UUID = found["step"]
     return step
+
+
+async def _told_otherwise(tx: Transaction, id: UUID) -> str | None:
+    """What else has the id, and how to undo it."""
+    kind = await kind_of(tx, id)
+    if kind is None or kind == "context":
+        return None
+    if kind in ("event", "run"):
+        return f"it is the id of {an(kind)}: give it as {kind}_id"
+    return f"it is the id of {an(kind)}: give that of an event of its history"
 
 
 async def _plan(memory: Memory, tx: Transaction, step: UUID) -> _Plan:

@@ -202,10 +202,13 @@ async def insert(
     new: NewMemory,
     embedded: Embedded,
     replaced: UUID | None = None,
+    *,
+    restates: bool = False,
 ) -> Written:
     """Write it, its links and its events.
 
-    `replaced` is a fact that the caller will supersede by it, besides the one of its key.
+    `replaced` is a fact that the caller will supersede by it, besides the one of its key. With
+    `restates` a fact in the words of the one of its key has the tags of that one, too.
 
     Raises:
         InvalidInput: the entity or episode that it names does not exist; nothing was written.
@@ -216,7 +219,7 @@ async def insert(
             await events.record(tx, principal.actor, [_episode_created(new)], new.created_at)
             return Written()
         case NewFact():
-            return await _insert_fact(tx, principal, new, embedded, replaced)
+            return await _insert_fact(tx, principal, new, embedded, replaced, restates)
         case NewRule():
             await _insert_rule(tx, principal, new, embedded)
             return Written()
@@ -264,6 +267,7 @@ async def _insert_fact(
     fact: NewFact,
     embedded: Embedded,
     replaced: UUID | None,
+    restates: bool,
 ) -> Written:
     holders: list[facts.Holder] = []
     await _require_named(tx, fact)
@@ -275,6 +279,10 @@ async def _insert_fact(
         above = next((one for one in holders if outranks(one.trust, worth)), None)
         if above is not None:
             return await _write_beside(tx, principal, fact, embedded, above)
+        if restates:
+            said = [one.id for one in holders if same_words(one.content, fact.content)]
+            for row in await facts.many(tx, said):
+                fact = replace(fact, tags=inputs.joined_tags(row["tags"], fact.tags))
     return await _write_fact(tx, principal, fact, embedded, holders, replaced)
 
 

@@ -48,7 +48,6 @@ log = get_logger()
 
 # The host's own connections: state store, tokens and ticks. The memory module has its own.
 _POOL_SIZE = 4
-_EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 -- compared with, not bound to
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +84,7 @@ async def _run(
     butler: Butler, listening: socket.socket, announce: Callable[[Running], None], stop: Stop
 ) -> None:
     settings = butler.settings
-    host = "127.0.0.1" if settings.host in _EVERY_ADDRESS else settings.host
-    url = f"{url_of(listening, host)}/mcp"
+    url = f"{url_of(listening, settings.host)}/mcp"
     own, memory_server = _servers(butler, url)
     if butler.schedules_only:
         log.info("no memory is loaded: [modules.memory] has nothing but a schedule")

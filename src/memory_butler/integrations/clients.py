@@ -56,8 +56,9 @@ def forget_hooks(program: str) -> list[Path]:
     for folder in folders:
         for notes in ("sessions", "open"):
             shutil.rmtree(folder / notes, ignore_errors=True)
-        (folder / "accounts").unlink(missing_ok=True)
-        for empty in (folder / "spool" / "refused", folder / "spool", folder):
+        for notes in ("accounts", "away"):
+            (folder / notes).unlink(missing_ok=True)
+        for empty in (folder / "spool/refused", folder / "spool", folder, folder.parent):
             with suppress(OSError):
                 empty.rmdir()
     return waiting_in_hooks(folders)

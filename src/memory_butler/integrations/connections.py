@@ -8,6 +8,8 @@ taken out of it.
 import difflib
 import json
 import re
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +17,7 @@ from typing import Any, Final
 from memory_butler.domain.errors import InvalidInput, unwritable
 from memory_butler.files import rewrite
 from memory_butler.integrations import jsonc, toml_table
-from memory_butler.integrations.clients import Client, Element, FileEdit, Member
+from memory_butler.integrations.clients import CLIENTS, Client, Element, FileEdit, Member
 
 # In a line of whatever installation and system.
 _OUR_HOOK: Final = re.compile(r"plugin[\\/]+hooks[\\/]+memory_hook\.py")
@@ -44,7 +46,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """The record of what was connected; a file a client, and the backups beside it."""
+    """The record of what was connected; a file a client, and the backups beside it.
+
+    `folders.json` has the folders that were made for it, of all clients.
+    """
 
     folder: Path
 
@@ -102,16 +107,44 @@ class Connections:
             if change.before is not None:
                 backups.append(self._back_up(client, change))
         # The record first: what is written without one could not be taken back.
+        self._note_missing(self._record(client), *(change.path for change in changes))
         self._keep(client, [one for one in kept.values() if one.edits])
         for change in changes:
             _write(change)
         return backups
 
     def disconnect(self, client: Client, changes: list[Change]) -> None:
-        """Write the changes, and forget the connection."""
+        """Write the changes, and forget the connection and the folders that were made for it."""
         for change in changes:
             _write(change)
         self._record(client).unlink(missing_ok=True)
+        made = self._made()
+        self._folders.unlink(missing_ok=True)
+        for folder in sorted(made, key=lambda one: len(one.parts), reverse=True):
+            with suppress(OSError):  # something is in it
+                folder.rmdir()
+        # Two programs may share one, such as ~/.config: the last one's leaving removes it.
+        if any(map(self.has, CLIENTS)):
+            self._keep_made(one for one in made if one.is_dir())
+
+    @property
+    def _folders(self) -> Path:
+        return self.folder / "folders.json"
+
+    def _made(self) -> set[Path]:
+        return {Path(one) for one in json.loads(_read(self._folders) or "[]")}
+
+    def _keep_made(self, folders: Iterable[Path]) -> None:
+        text = json.dumps(sorted(map(str, folders)), indent=2) + "\n"
+        _write(Change(self._folders, None, text))
+
+    def _note_missing(self, *files: Path) -> None:
+        """Record which folders connecting makes, before it makes them."""
+        missing = {
+            folder for file in files for folder in file.resolve().parents if not folder.exists()
+        }
+        if missing:
+            self._keep_made(self._made() | missing)
 
     def _record(self, client: Client) -> Path:
         return self.folder / f"{client.name}.json"

@@ -12,14 +12,15 @@ Match = re.Match[str]
 
 # After "the 4th" and "at 7" alone: a noun would make it the 4th wall, and 7 Elm Street.
 ENDS: Final = (
-    rf"(?=\s*(?:$|[.,;:!?)\n]|(?:on|at|by|in|until|till|every|this|next|today|tonight|tomorrow|with"
-    rf"|{WEEKDAY})\b))"
+    rf"(?=\s*(?:$|[.,;:!?)\n]|(?:on|at|by|in|until|till|every|except|this|next|today|tonight|tomorrow"
+    rf"|with|{WEEKDAY})\b))"
 )
 
 # What stands before a day or time that was, begins then or is not meant.
 _NOT: Final = (
     r"last|since|past"
-    r"|(?P<other>after|from|(?:not|except|instead\s+of|rather\s+than)(?:\s+(?:on|at))?)"
+    r"|(?P<other>after|from"
+    r"|(?:not|except(?:\s+for)?|(?<=every day )but|instead\s+of|rather\s+than)(?:\s+(?:on|at))?)"
 )
 # And days that are named like a weekday.
 _NAMED: Final = "black|good|ash|super|easter|palm|cyber|maundy|whit|shrove"

@@ -269,7 +269,7 @@ def _dates(
     for one in days:
         match, _ = one
         found = bounded(one, what, base)
-        if found is None or ends_another(match, days, base):
+        if found is None or ends_another(match, found, days, base):
             continue
         said, before = match[0].lower(), text[: match.start()]
         is_moment = found.at is not None and not found.is_part

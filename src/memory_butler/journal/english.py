@@ -251,7 +251,8 @@ def _rules() -> tuple[Rule, ...]:
         ),
         # "Two weekends" are counted, and "busy weekends" are what somebody has.
         rule(
-            rf"(?:on\s+weekends\b(?!\s+from\s+(?:now|today)\b)|weekends(?={_THEN_TIME}))",
+            r"(?:on\s+weekends\b(?!\s+from\s+(?:now|today)\b)"
+            rf"|weekends(?={_THEN_TIME})|(?<=except )weekends\b)",
             _on_weekends,
         ),
         rule(
@@ -463,6 +464,10 @@ ENGLISH: Final = Language(
         rule(
             rf"(?:for\s+(?:the\s+(?:next\s+)?)?|in\s+the\s+next\s+)(?P<count>{NUMBER})\s+{_UNIT}",
             readers.later,
+        ),
+        rule(
+            rf"for\s+(?:the\s+next\s+)?(?P<count>{NUMBER})\s+{_PART[:-2]}s?\b",
+            lambda said, base: spans.later(base, said.count, "day"),
         ),
     ),
     tells_which=_tells_which,

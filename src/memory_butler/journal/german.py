@@ -87,7 +87,7 @@ _THIS_OR_NEXT = r"(?P<which>nächste|kommende|diese)[nmrs]?"
 # Before a day that was, begins then or is not meant.
 _NOT_BEFORE: Final = re.compile(
     r"\b(?:(?:(?P<other>nach|ab|vo[mn])|seit|letzte[nrs]?|vergangene[nrs]?)(?:\s+(?:dem|den))?"
-    r"|(?:(?<!vergiss )(?<!vergesst )nicht|außer|statt)(?:\s+(?:am|vor))?)\s+$",
+    r"|(?:(?<!vergiss )(?<!vergesst )nicht|au(?:ß|ss)er|statt)(?:\s+(?:am|vor))?)\s+$",
     re.IGNORECASE,
 )
 # "Ab 15 Uhr" is due when it begins.
@@ -265,6 +265,13 @@ def _first_date(said: Said, base: datetime) -> Found | None:
     return first if first is None or last is None else spans.from_to(first, last, base)
 
 
+def _weekday_to(said: Said, base: datetime) -> Found:
+    """ "von Freitag bis Sonntag": the first day, and when the last one is over."""
+    first = readers.weekday(said, base)
+    last = spans.next_weekday(said.words.weekday(said["last"] or ""), first.end)
+    return replace(first, until=last.end)
+
+
 def _calendar_week(said: Said, base: datetime) -> Found | None:
     """ "KW 12", the next that is not over; "KW 12/2027"."""
     for year in (said.year,) if said.year else (base.year, base.year + 1):
@@ -362,7 +369,12 @@ def _rules() -> tuple[Rule, ...]:
             rf"(?:[-–]|bis(?:\s+zum)?)\s?(?P<day>\d{{1,2}})\.{of_month}",
             _first_date,
         ),
-        rule(rf"von\s+{_WEEKDAY}\s+bis\s+{weekdays}\b", readers.weekday),
+        rule(
+            rf"vo[mn]\s+(?:(?P<next>nächste[nm]|kommende[nm])\s+)?(?P<short>{weekdays}|{_SHORT})\s+"
+            rf"bis\s+(?:zum\s+)?(?P<last>{weekdays}|{_SHORT})\b",
+            _weekday_to,
+        ),
+        rule(rf"(?P<short>{weekdays})\s+bis\s+(?:zum\s+)?(?P<last>{weekdays})\b", _weekday_to),
         rule(rf"(?P<short>{_SHORT})\.?{_TIME_AFTER}", readers.weekday),
         rule(
             rf"(?:am|bis|diesen|(?P<next>nächsten|kommenden))\s+(?P<short>{_SHORT})(?![\w-])\.?",
@@ -463,6 +475,11 @@ GERMAN: Final = Language(
         rule(
             rf"(?:für\s+(?:die\s+nächsten\s+)?|(?:die|in\s+den)\s+nächsten\s+){_COUNT}\s+{_UNIT}",
             readers.later,
+        ),
+        rule(
+            rf"(?:(?P<for>für)\s+(?:die\s+nächsten\s+)?)?{_COUNT}\s+"
+            r"(?:(?:vor|nach)?mittage?|abende?n?|nächten?|nacht|morgen)\b(?(for)|\s+lang\b)",
+            lambda said, base: spans.later(base, said.count, "day"),
         ),
     ),
 )

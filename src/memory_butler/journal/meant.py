@@ -14,8 +14,18 @@ from typing import Final, NamedTuple
 
 from memory_butler.domain.foreign_dates import TITLES
 from memory_butler.journal.clocks import Clock, Match, before, is_beside
-from memory_butler.journal.rounds import end_of, ending, rounds
-from memory_butler.journal.spans import DAY, SECOND, Found, Read, Rule, from_to, matches
+from memory_butler.journal.rounds import days_of, end_of, ending, rounds
+from memory_butler.journal.spans import (
+    DAY,
+    SECOND,
+    Found,
+    Read,
+    Rule,
+    from_to,
+    matches,
+    midnight,
+    round_of_week,
+)
 
 Day = tuple[Match, Read]
 
@@ -44,13 +54,14 @@ class Meant(NamedTuple):
     """The days of a text that are meant, in its order; its times; whether a time alone is none.
 
     It is none beside a day that cannot be told, or is only what another is counted from.
-    `begins`: the days from which on something is.
+    `begins`: the days from which on something is. `excepted`: those on which what repeats is not.
     """
 
     days: list[Day]
     times: list[Clock]
     no_time_alone: bool
     begins: list[Day]
+    excepted: list[Day]
 
 
 # Between the days of a span: "from monday to friday".
@@ -62,6 +73,8 @@ _MISTER: Final = re.compile(r"(?<!\bthe )(?<!\bmy )\b(?:Mr|Mrs|Ms|Miss)\.?\s$")
 _GERMAN_TITLES: Final = ("Frau ", "Familie ", "Herr ", "Herrn ")
 # A day from which on something is, not one after or but for which it is.
 _BEGINS: Final = re.compile(r"(?:from|ab|vo[mn])\b", re.IGNORECASE)
+# A day on which what is every day is not.
+_EXCEPT: Final = re.compile(r"(?:except|but|au(?:ß|ss)er)\b", re.IGNORECASE)
 # What ends with Thursday is due on "the day before Friday".
 _THE_DAY: Final = re.compile(r"\b(?:the|any)\s+(?:day|night|evening)\s+$", re.IGNORECASE)
 
@@ -75,6 +88,7 @@ def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
     is_only_name = not times and all(is_name(match) for match, _ in days)
     kept: list[Day] = []
     begins: list[Day] = []
+    excepted: list[Day] = []
     other = ends_span = False
     for (match, read), following in zip(days, [*days[1:], None], strict=False):
         ahead = before(text, match.start())
@@ -89,6 +103,8 @@ def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
         elif excluded and _BEGINS.match(excluded[0]) and not _is_past(match):
             other = True
             begins.append((match, read))
+        elif excluded and kept and _EXCEPT.match(excluded[0]):
+            excepted.append((match, read))
         elif excluded or _is_past(match):
             other = other or bool(excluded and excluded["other"] and not _is_past(match))
             times = [one for one in times if not is_beside(match, one, text)]
@@ -103,7 +119,7 @@ def meant(text: str, named: Sequence[Day], language: Language) -> Meant:
     # What begins then is something else, unless it is what repeats.
     if not kept:
         times = [one for one in times if not any(is_beside(day, one, text) for day, _ in begins)]
-    return Meant(kept, times, other or bool(kept), begins)
+    return Meant(kept, times, other or bool(kept), begins, excepted)
 
 
 def _unquoted(days: Sequence[Day], text: str) -> list[Day]:
@@ -188,6 +204,9 @@ _STARTING: Final = re.compile(
 _BEGINS_UNTIL: Final = re.compile(r"(?:until|till|bis)\s", re.IGNORECASE)
 # Between what repeats and the week or month in which it does: "every day this week", "in March".
 _WITHIN: Final = re.compile(r"[\s,]*(?:in|during|for|from|im)?\s*(?:the\s+)?", re.IGNORECASE)
+_ON_DAYS: Final = re.compile(r"FREQ=(?:DAILY|WEEKLY;BYDAY=[A-Z,]+)")
+# Between a week or month and what repeats in it: "this week, every evening".
+_LEADING: Final = re.compile(r"[\s,:]+", re.IGNORECASE)
 # Between two sentences, or two things to do: "every Sunday and finish it until Friday".
 _APART: Final = re.compile(
     r"[;\n]|(?<!\d)[.!?]\s|\b(?:and|but|then|und|aber|dann)\s+"
@@ -210,13 +229,25 @@ def _is_apart(one: Match, other: Match) -> bool:
     return _APART.search(one.string, first[1], last[0]) is not None
 
 
-def ends_another(day: Match, days: list[Day], base: datetime) -> bool:
+def ends_another(day: Match, found: Found, days: list[Day], base: datetime) -> bool:
     """Whether a day is no more than the beginning or end of what its sentence says to repeat."""
-    return (_is_until(day) or _is_starting(day)) and any(
-        (found := read(one, base)) is not None and found.repeats and not _is_apart(one, day)
+    is_end = _is_until(day) or _is_starting(day)
+    is_long = found.repeats is None and _is_long(found)
+    return any(
+        (round := read(one, base)) is not None and round.repeats and not _is_apart(one, day)
         for one, read in days
-        if one is not day
+        if one is not day and (is_end or (is_long and _leads(day, one)))
     )
+
+
+def _is_long(found: Found) -> bool:
+    """Whether it is a week or month, within which something may repeat."""
+    return found.until is not None or found.end - found.start > 2 * DAY
+
+
+def _leads(span: Match, repeated: Match) -> bool:
+    """Whether a span stands right before what repeats in it: "this week every evening"."""
+    return _LEADING.fullmatch(span.string, span.end(), repeated.start()) is not None
 
 
 def bounded(repeated: Day, named: Meant, base: datetime) -> Found | None:
@@ -225,7 +256,12 @@ def bounded(repeated: Day, named: Meant, base: datetime) -> Found | None:
     "From Monday on" begins it, "until 10 March" ends with that day, "this week" and "from 3 to 9
     May" begin and end it.
     """
-    match, read = repeated
+    match, read_all = repeated
+
+    def read(match: Match, base: datetime) -> Found | None:
+        found = read_all(match, base)
+        return _without(found, match, named.excepted, base) if named.excepted else found
+
     found = read(match, base)
     if found is None or found.repeats is None:
         return found
@@ -244,12 +280,51 @@ def bounded(repeated: Day, named: Meant, base: datetime) -> Found | None:
         # "Every day at 8pm this week".
         clocks = (one.end for one in named.times if is_beside(match, one, match.string))
         after = max([match.end(), *(one for one in clocks if one <= day.start())])
-        is_long = end.until is not None or end.end - end.start > 2 * DAY
-        if is_long and _WITHIN.fullmatch(match.string, after, day.start()):
+        is_within = _WITHIN.fullmatch(match.string, after, day.start()) or _leads(day, match)
+        if _is_long(end) and is_within:
             later = read(match, max(base, end.start))
             if later is not None and later.due() < end.over:
                 return _ending(later, end.over)
     return found
+
+
+def _without(
+    found: Found | None, repeated: Match, excepted: list[Day], base: datetime
+) -> Found | None:
+    """What is every day, or on days of each week, without the days of the week that are excepted.
+
+    What falls on a day once, such as "except tomorrow", is no such day.
+    """
+    if found is None or not _ON_DAYS.fullmatch(found.repeats or ""):
+        return found
+    every = set(days_of(found.repeats or "") or range(7))
+    days = set(every)
+    for day, read in excepted:
+        if not re.search(r"[.;!?]\s|\n", repeated.string[repeated.end() : day.start()]):
+            days -= _of_each_week(day, read, midnight(base))
+    if not days or days == every:
+        return found
+    first = round_of_week(days, base)
+    later = first.start - found.start
+    at = None if found.at is None else found.at + later
+    return replace(
+        found,
+        start=first.start,
+        end=found.end + later,
+        at=at,
+        again=first.again,
+        repeats=first.repeats,
+    )
+
+
+def _of_each_week(day: Match, read: Read, today: datetime) -> set[int]:
+    """The days of the week that are meant; none where it is a day of one week alone."""
+    weeks: list[set[int]] = []
+    for week in (0, 7):
+        coming = [today + (week + ahead) * DAY for ahead in range(7)]
+        found = [(one, read(day, one)) for one in coming]
+        weeks.append({one.weekday() for one, it in found if it and it.start <= one < it.end})
+    return weeks[0] if weeks[0] == weeks[1] else set()
 
 
 def lasting(found: Found, match: Match, language: Language, base: datetime) -> Found:

@@ -100,15 +100,14 @@ def _worth_most(superseded: Iterable[Row]) -> list[BriefFact] | None:
     ] or None
 
 
-def _linked(output: NamedOutput) -> str:
-    if output.facts_linked is None:
-        return ""
-    told = [f"\nFacts stored before that are about it now: {output.facts_linked}"]
+def linked_facts(output: "NamedOutput | MergeOutput") -> str:
+    """Lines on the facts that a name or a merge linked or superseded; empty where it did not."""
+    told = [f"\nEarlier facts linked: {output.facts_linked}"] if output.facts_linked else []
     told += [
-        f"- superseded: {one.predicate}: {one_line(one.content)} [{one.id}]"
+        f"\n- superseded: {one.predicate}: {one_line(one.content)} [{one.id}]"
         for one in output.superseded or ()
     ]
-    return "\n".join(told)
+    return "".join(told)
 
 
 def _got(output: EntityOutput) -> str:
@@ -126,12 +125,12 @@ _NOT_DETAILS: Final = {"id", "tenant_id", "canonical_name", "entity_type"}
 def _updated(output: NamedOutput) -> str:
     if output.entity is None:
         return f"{_got(output)} Nothing was changed."
-    return f"{_got(output)}{_linked(output)}"
+    return f"{_got(output)}{linked_facts(output)}"
 
 
 def _created(output: NamedOutput) -> str:
     assert output.entity is not None  # noqa: S101 -- a new one is always told
-    return f"Registered {_got(output)}{_linked(output)}"
+    return f"Registered {_got(output)}{linked_facts(output)}"
 
 
 class CreateEntityInput(_OfTenant):

@@ -119,7 +119,9 @@ async def _store(memory: Memory, principal: Principal, given: StoreFactInput) ->
     stated = {name: one for name, one in given if name != "allow_secrets"}
     fact = new_fact(memory, **stated)
     key = UnmaskKey()
-    kept = await keep(memory, principal, fact, allow_secrets=given.allow_secrets, key=key)
+    kept = await keep(
+        memory, principal, fact, allow_secrets=given.allow_secrets, restates=True, key=key
+    )
     written = kept.written
     return StoredFact(
         id=fact.id,

@@ -157,7 +157,7 @@ RETURNING {columns}
 -- name: confirm
 -- C-25, C-29: confirming resets the decay timer and clears the fading mark; validity stays.
 UPDATE facts
-SET last_confirmed_at = $3,
+SET last_confirmed_at = $3, tags = coalesce($4, tags),
     metadata = CASE WHEN metadata->>'status' = 'fading' THEN metadata - 'status' ELSE metadata END
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}

@@ -24,10 +24,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import NOBODY, Principal
 from memory_butler.logs import get_logger
+from memory_butler.surfaces.listening import EVERY_ADDRESS
 
 LOOPBACK_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
-_EVERY_ADDRESS: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- compared with, not bound to
 
 # Where a browser exchanges a token for a cookie, and the cookie: not readable by scripts, and sent
 # by pages of this origin alone.
@@ -112,7 +112,7 @@ class Guard:
         self._token_in_cookie = token_in_cookie
         # Bound to every address, the server is reached by many: an address is no name that another
         # site could point at it, and tokens are demanded there anyway.
-        self._any_address = bound_to in _EVERY_ADDRESS
+        self._any_address = bound_to in EVERY_ADDRESS
         self._hosts = LOOPBACK_NAMES | {bound_to.lower()} | {host.lower() for host in hosts}
         self._origins = frozenset(origin.lower() for origin in origins)
         self._token_required = demands_token(token_required, bound_to)

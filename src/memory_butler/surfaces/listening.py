@@ -5,9 +5,12 @@ import socket
 from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import PurePath
+from typing import Final
 
 from memory_butler.domain.errors import ConfigurationError
 
+# To be bound to, and no address that a client could ask for.
+EVERY_ADDRESS: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- compared with, not bound to
 _BACKLOG = 2048
 _TAKEN = " Choose another port with --port, or end what runs there."
 # Of other errors, what to do; those of names have numbers of their own.
@@ -45,9 +48,25 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def url_of(listening: socket.socket, host: str) -> str:
-    """The base URL under which a listening socket is reached."""
-    shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{listening.getsockname()[1]}"
+    """The base URL under which a listening socket is reached on this machine."""
+    return url_at(host, listening.getsockname()[1])
+
+
+def url_at(host: str, port: int) -> str:
+    """The base URL under which this machine reaches what is bound to a host."""
+    shown = "127.0.0.1" if host in EVERY_ADDRESS else f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}"
+
+
+def address_in_network() -> str | None:
+    """This machine's address in its network, for others to reach it; None without a network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.connect(("192.0.2.1", 9))  # of the documentation's; nothing is sent
+        except OSError:
+            return None
+        address: str = asking.getsockname()[0]
+        return address
 
 
 def program_of(command: Sequence[str]) -> str:

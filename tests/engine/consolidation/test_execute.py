@@ -237,11 +237,15 @@ async def test_confirmations_restart_the_decay_and_misses_are_reported(
 async def test_a_fact_known_word_for_word_is_confirmed_instead_of_stored_again(
     memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:
-    known, _ = await store_fact(memory, principal, "user", "preferred_drink", "Likes tea")
+    known, _ = await store_fact(
+        memory, principal, "user", "preferred_drink", "Likes tea", tags=["taste"]
+    )
     clock.advance(days=9)
     await tell(memory, principal, "tea, as ever")
-    report, _ = await consolidate(memory, principal, answer(new_facts=[fact(" likes TEA ", "E1")]))
+    told_again = {**fact(" likes TEA ", "E1"), "tags": ["drinks", "taste"]}
+    report, _ = await consolidate(memory, principal, answer(new_facts=[told_again]))
     (stored,) = await facts(admin)
+    assert stored["tags"] == ["taste", "drinks"]
     assert (stored["id"], stored["last_confirmed_at"]) == (known, clock.now)
     assert (report.total("facts_confirmed"), report.total("facts_created")) == (1, 0)
     assert not await links(admin, "derived_from")  # stored by itself, it goes with no episode

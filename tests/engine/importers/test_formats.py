@@ -302,6 +302,38 @@ def test_a_broken_document_is_told(tmp_path: Path) -> None:
     assert "is not JSON" in reason
 
 
+@pytest.mark.parametrize("name", MAKERS)
+def test_who_names_another_format_is_told_which_one_it_is(name: str, tmp_path: Path) -> None:
+    path = MAKERS[name](tmp_path / "it" if name == "claude" else tmp_path)
+    for other in MAKERS.keys() - {name}:
+        with pytest.raises(InvalidInput, match=f"format {other}: .* It holds {name}: leave"):
+            open_export(path, format_named(other))
+
+
+def test_a_file_that_has_nothing_of_the_format_that_was_named_is_refused(tmp_path: Path) -> None:
+    ours, foreign = tmp_path / "ours.json", tmp_path / "foreign.json"
+    ours.write_text('{"kind": "rule", "content": "Ask first"}\n')
+    foreign.write_text('[{"id": 1, "type": "click"}]\n')
+    for name in MAKERS:
+        for path, told in ((ours, r"It holds jsonl: leave --format out"), (foreign, r"[^.]+$")):
+            with pytest.raises(InvalidInput, match=f"nothing of the format {name}: .*{told}"):
+                open_export(path, format_named(name))
+
+
+def test_who_names_the_format_may_call_a_file_anything(tmp_path: Path) -> None:
+    # What tells the format may come late, too, and there may be nothing in a list yet.
+    late = '{"type": "summary"}\n' * 30 + '{"type": "system", "sessionId": "s"}\n'
+    for name, text in (
+        ("claude-code", late),
+        ("chatgpt", '[{"title": "damaged"}, {"mapping": {}}]'),
+        ("mem0", '{"results": []}'),
+        ("claude", "[]"),
+    ):
+        path = tmp_path / "any.txt"
+        path.write_text(text)
+        assert open_export(path, format_named(name)).documents
+
+
 def test_nothing_there_says_what_the_format_is(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="projects"):
         open_export(tmp_path, format_named("claude-code"))

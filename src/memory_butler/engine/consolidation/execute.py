@@ -16,7 +16,7 @@ from memory_butler.domain.links import Item
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.trust import Trust, may_touch
-from memory_butler.engine import fact_changes, lineage
+from memory_butler.engine import fact_changes, inputs, lineage
 from memory_butler.engine.consolidation.known import (
     GivenUp,
     Placed,
@@ -337,13 +337,14 @@ class _Answer:
         if draft.echo:
             self.outcome.counts["echoes"] += 1
         else:
-            await self._confirm_locked(row)
+            await self._confirm_locked(row, draft.new.tags)
             await self._rests_also_on(("fact", row["id"]), row, draft)
 
-    async def _confirm_locked(self, row: Row) -> None:
+    async def _confirm_locked(self, row: Row, tags: Sequence[str] = ()) -> None:
         _require_touchable(self.group.trust, row["id"], Trust(row["trust"]))
         now = self.memory.clock()  # under the lock: it may have been confirmed since the draft
-        await fact_changes.confirm(self.tx, self.principal, row["id"], now)
+        joined = inputs.joined_tags(row["tags"], tags)
+        await fact_changes.confirm(self.tx, self.principal, row["id"], now, joined)
         self.outcome.counts["facts_confirmed"] += 1
 
     async def _supersede_target(self, new: NewFact | NewRule, target: UUID) -> None:

@@ -7,6 +7,7 @@ limit was reached.
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 from memory_butler.engine.import_format import MAX_LINE_BYTES, BadLine, EpisodeLine
@@ -30,15 +31,26 @@ def recognises(document: Document) -> bool:
     """Whether one of its first lines is of a transcript."""
     if not document.name.endswith(".jsonl"):
         return False
+    return any("sessionId" in entry and "type" in entry for entry in _entries(document, 20))
+
+
+def holds(document: Document) -> bool:
+    """Whether any line is of a transcript, or there is none."""
+    return document.size == 0 or any(
+        "type" in entry and ("sessionId" in entry or "message" in entry)
+        for entry in _entries(document, None)
+    )
+
+
+def _entries(document: Document, lines: int | None) -> Iterator[dict[str, Any]]:
     with document.open() as file:
-        for _ in range(20):
+        for line in islice(iter(lambda: file.readline(MAX_LINE_BYTES), b""), lines):
             try:
-                entry = json.loads(file.readline(MAX_LINE_BYTES))
+                entry = json.loads(line)
             except (ValueError, RecursionError):
                 continue
-            if isinstance(entry, dict) and "sessionId" in entry and "type" in entry:
-                return True
-    return False
+            if isinstance(entry, dict):
+                yield entry
 
 
 def read(document: Document, butler: str) -> Iterator[Found]:

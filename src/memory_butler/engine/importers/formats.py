@@ -9,7 +9,7 @@ from uuid import UUID
 
 from memory_butler.domain.choices import choose
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.engine.import_format import BadLine, Candidate, memory_id
+from memory_butler.engine.import_format import BadLine, Candidate, begins_as_ours, memory_id
 from memory_butler.engine.importers import basic_memory, chatgpt, claude_ai, claude_code, mem0
 from memory_butler.engine.importers.source import Document, Found, documents, read_json
 
@@ -28,6 +28,8 @@ class Format:
     Attributes:
         name: as one says it at the command line; also the butler whose memories they become.
         suffix: of the files that hold it.
+        recognises: a document by its name and how it begins.
+        holds: whether anything in a document is of it, or nothing is in it; for who names it.
         reader: of all documents of an export, what reads one of them.
     """
 
@@ -35,6 +37,7 @@ class Format:
     suffix: str
     said: str
     recognises: Callable[[Document], bool]
+    holds: Callable[[Document], bool]
     reader: Callable[[Sequence[Document]], Read]
 
 
@@ -52,6 +55,17 @@ def _named(recognises: Callable[[Any], bool], *names: str) -> Callable[[Document
     return recognises_document
 
 
+def _any(recognises: Callable[[Any], bool]) -> Callable[[Document], bool]:
+    """Whether the JSON document is an empty list, or one such thing is in it."""
+
+    def holds(document: Document) -> bool:
+        found = read_json(document)
+        listed = found if isinstance(found, list) else [found]
+        return not listed or any(map(recognises, listed))
+
+    return holds
+
+
 def _one_by_one(read: Read) -> Callable[[Sequence[Document]], Read]:
     """For a document that is read without a look at the others."""
     return lambda _: read
@@ -64,12 +78,18 @@ def _is_mem0(document: Document) -> bool:
     return found is not None and any(mem0.recognises(one) for one in found[:1])
 
 
+def _holds_mem0(document: Document) -> bool:
+    found = mem0.listed(document)
+    return not found or any("memory" in one for one in found if isinstance(one, dict))
+
+
 FORMATS: Final[tuple[Format, ...]] = (
     Format(
         "claude-code",
         ".jsonl",
         "transcripts of Claude Code, usually ~/.claude/projects",
         claude_code.recognises,
+        claude_code.holds,
         _one_by_one(claude_code.read),
     ),
     Format(
@@ -77,6 +97,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         ".json",
         "the data export of ChatGPT, the zip or its conversations.json",
         _named(chatgpt.recognises, "conversations"),
+        _any(chatgpt.recognises),
         _one_by_one(chatgpt.read),
     ),
     Format(
@@ -84,16 +105,24 @@ FORMATS: Final[tuple[Format, ...]] = (
         ".json",
         "the data export of Claude, the zip or its conversations.json",
         _named(claude_ai.recognises, "conversations", "memories", "projects"),
+        _any(claude_ai.recognises),
         _one_by_one(claude_ai.read),
     ),
     Format(
-        "mem0", ".json", "what mem0's get_all returns, as JSON", _is_mem0, _one_by_one(mem0.read)
+        "mem0",
+        ".json",
+        "what mem0's get_all returns, as JSON",
+        _is_mem0,
+        _holds_mem0,
+        _one_by_one(mem0.read),
     ),
     Format(
         "basic-memory",
         ".md",
         "a folder of notes of basic-memory",
         basic_memory.recognises,
+        # Notes may be all prose.
+        lambda document: document.name.endswith(".md"),
         basic_memory.reader,
     ),
 )
@@ -169,6 +198,29 @@ def open_export(path: Path, format: Format) -> Export:
     found = tuple(documents(path, format.suffix))
     if format.suffix == ".json" and len(found) > 1:  # a folder or zip holds other JSON as well
         found = tuple(one for one in found if format.recognises(one))
-    if not found:
-        raise InvalidInput(f"{path} holds nothing of the format {format.name}: {format.said}")
+    if not any(_may_hold(format, one) for one in found):
+        raise why_not(path, format.name, format.said)
     return Export(format, found)
+
+
+def _may_hold(format: Format, document: Document) -> bool:
+    try:
+        return format.holds(document)
+    except (InvalidInput, OSError):
+        return _fitting(document.path) is None  # else told when it is read
+
+
+def why_not(path: Path, name: str, said: str) -> InvalidInput:
+    """What to do where a path holds nothing of the format that somebody named."""
+    fits = _fitting(path)
+    told = f"{path} holds nothing of the format {name}: {said}"
+    return InvalidInput(f"{told}. It holds {fits}: leave --format out" if fits else told)
+
+
+def _fitting(path: Path) -> str | None:
+    if (format := detect(path)) is not None:
+        return format.name
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return "jsonl" if begins_as_ours(file) else None

@@ -27,6 +27,18 @@ def memories(found: Any) -> list[Any] | None:
     return next((one for one in within if isinstance(one, list)), None)
 
 
+def listed(document: Document) -> list[Any]:
+    """The memories of a document, as they stand there.
+
+    Raises:
+        InvalidInput: it is not JSON, or has no list.
+    """
+    found = memories(read_json(document))
+    if found is None:
+        raise InvalidInput(f"{document.name} has no list of memories")
+    return found
+
+
 def recognises(first: Any) -> bool:
     """Whether it is a memory of this format."""
     if not isinstance(first, dict) or not isinstance(first.get("memory"), str):
@@ -37,9 +49,7 @@ def recognises(first: Any) -> bool:
 def read(document: Document, butler: str) -> Iterator[Found]:
     """The memories, in order."""
     try:
-        found = memories(read_json(document))
-        if found is None:
-            raise InvalidInput(f"{document.name} has no list of memories")
+        found = listed(document)
     except InvalidInput as error:
         yield Found(1, "", BadLine(1, str(error), document.name), document.size)
         return

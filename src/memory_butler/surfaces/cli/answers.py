@@ -12,7 +12,6 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from memory_butler.domain.text import one_line
 from memory_butler.domain.trust import DEFAULT_TRUST, TrustName, parse_trust
 from memory_butler.engine.screening import KEEP_IT
 from memory_butler.operations.views import Episode, Fact, Rule
@@ -262,26 +261,19 @@ def _forgotten(output: Any) -> None:
 
 
 def _merged(output: Any) -> None:
+    from memory_butler.operations.entities import linked_facts
+
     print(
         f"Merged {output.source_entity_id} into {output.target_entity_id}: "
         f"{counted(output.facts_repointed, 'fact')} moved, {output.facts_superseded} superseded, "
-        f"{counted(output.aliases_added, 'alias')} added{_linked(output)}."
+        f"{counted(output.aliases_added, 'alias')} added.{clean(linked_facts(output))}"
     )
-    _tell_superseded(output)
 
 
 def _named(done: str, output: Any) -> None:
-    print(f"{done} entity {output.entity.id}{_linked(output)}.")
-    _tell_superseded(output)
+    from memory_butler.operations.entities import linked_facts
 
-
-def _linked(output: Any) -> str:
-    return f"; {counted(output.facts_linked, 'earlier fact')} linked" if output.facts_linked else ""
-
-
-def _tell_superseded(output: Any) -> None:
-    for one in output.superseded or ():
-        print(f"superseded  fact {one.id}: {one.predicate}: {one_line(one.content)}")
+    print(f"{done} entity {output.entity.id}.{clean(linked_facts(output))}")
 
 
 def _candidates(output: Any) -> None:

@@ -14,6 +14,7 @@ from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import Place
 from memory_butler.surfaces.cli.problems import complain
+from memory_butler.surfaces.listening import url_at
 
 if TYPE_CHECKING:
     from memory_butler.config import Settings
@@ -27,8 +28,6 @@ CONNECT_EXAMPLES = epilog(
 )
 
 PORT: Final = 8150
-_LOOPBACK: Final = "127.0.0.1"
-_ANY: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- compared with, not bound to
 
 ClientName = Annotated[
     str,
@@ -93,7 +92,8 @@ def connect(
     stdio = stdio or (chosen.starts_servers and url is None and token_env is None)
     offer = chosen.offer if toolset is None else choose(toolset, get_args(Offer), "toolset")
     settings = place.settings()
-    where = _configured(settings) if url is None else _checked(url)
+    here = url_at(settings.host, settings.port or PORT)
+    where = here if url is None else _checked(url)
     server = Server(where, _own_command(place) if stdio else (), token_env, offer)
     connections = connections_of(settings)
     changes = connections.plan(chosen, chosen.edits(*current_environment(), server))
@@ -110,8 +110,9 @@ def connect(
 def disconnect(place: Place, client: ClientName, yes: Yes = False, dry_run: DryRun = False) -> None:
     """Take back what `connect` did: each file becomes what it was.
 
-    Where somebody changed a file since, only what belongs to memory is taken out of it. The notes
-    of the hooks are deleted; episodes that memory has not got stay.
+    Where somebody changed a file since, only what belongs to memory is taken out of it. Folders
+    that `connect` made are removed once they are empty. The notes of the hooks are deleted;
+    episodes that memory has not got stay.
     """
     from memory_butler.integrations.clients import client_named, forget_hooks
 
@@ -155,13 +156,6 @@ def _agreed(diffs: list[str], *, yes: bool, dry_run: bool) -> bool:
         return True
     print("Nothing was written.")
     return False
-
-
-def _configured(settings: "Settings") -> str:
-    """The address of a server of this configuration, as it is reached on this machine."""
-    host = _LOOPBACK if settings.host in _ANY else settings.host
-    shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{settings.port or PORT}"
 
 
 def _checked(url: str) -> str:

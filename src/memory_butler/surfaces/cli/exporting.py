@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO, cast
 import typer
 
 from memory_butler.domain.errors import InvalidInput, unwritable
+from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import Place, complete, tell_unknown_tenant
 from memory_butler.surfaces.cli.problems import complain
@@ -92,7 +93,13 @@ def export(
         how = "" if keys is None else ", encrypted"
         complain(f"Everything of tenant {place.principal().tenant} is in {target}{how}:")
     for table, rows in sorted(written.items()):
-        complain(f"{rows} {table}")
+        complain(counted(rows, _one_of(table)))
+
+
+def _one_of(table: str) -> str:
+    """What a row of a table is: an entity, an event."""
+    noun = table.removeprefix("memory_").replace("_", " ")
+    return f"{noun[:-3]}y" if noun.endswith("ies") else noun.removesuffix("s")
 
 
 def refuse_existing(target: Path, *, force: bool) -> None:

@@ -1,6 +1,6 @@
 """Ids at the command line: the beginning of one is enough where it is the only one.
 
-A token has a name, too.
+A token and an entity have a name, too.
 """
 
 from collections.abc import Mapping
@@ -50,8 +50,8 @@ def beginnings(given: Mapping[str, Any]) -> dict[str, Any]:
     kinds = {name: _KINDS.get(name) or given.get(_NAMED_BY.get(name, "")) for name in given}
     found = {}
     for name, kind in kinds.items():
-        if kind == "token":
-            if not _is_whole(given[name]):
+        if kind in ("token", "entity"):
+            if given[name] is not None and not _is_whole(given[name]):
                 found[name] = kind
         elif kind in WHAT:
             for one in _listed(given[name]):
@@ -65,7 +65,7 @@ async def completed(memory: "Memory", who: "Principal", given: Mapping[str, Any]
     """The inputs of `beginnings` with their whole ids.
 
     Raises:
-        NotFound: no id begins so, and no token is called so.
+        NotFound: no id begins so, and no token or entity is called so.
         InvalidInput: more than one does, or is.
     """
     from memory_butler.engine.prefixes import is_prefix, whole_id
@@ -74,6 +74,9 @@ async def completed(memory: "Memory", who: "Principal", given: Mapping[str, Any]
     for name, kind in beginnings(given).items():
         if kind == "token" and (token := await _token(memory, who, given[name])) is not None:
             found[name] = str(token)
+            continue
+        if kind == "entity" and (entity := await _entity(memory, who, name, given[name])):
+            found[name] = str(entity)
             continue
         whole = [
             str(await whole_id(memory, who, kind, one)) if is_prefix(one) else one
@@ -93,6 +96,20 @@ async def _token(memory: "Memory", who: "Principal", text: str) -> UUID | None:
         raise NotFound(
             f"no valid token is called {named(text)}, and no id begins so; "
             "`memory-butler token list` shows both"
+        )
+    return found
+
+
+async def _entity(memory: "Memory", who: "Principal", name: str, text: str) -> UUID | None:
+    """The entity that is called so; None where `text` can only be the beginning of an id."""
+    from memory_butler.engine.prefixes import entity_named, is_prefix, refuse_short
+
+    found = await entity_named(memory, who, text)
+    if found is None and not is_prefix(text):
+        refuse_short(name, text)
+        raise NotFound(
+            f"no entity, or more than one, is called {named(text)}; "
+            "`memory-butler entities resolve NAME` finds those like it"
         )
     return found
 

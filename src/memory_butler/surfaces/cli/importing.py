@@ -48,6 +48,7 @@ _IN_MEMORY_BYTES = 64 * 1024 * 1024
 # How often to ask how far a server is with embedding.
 _LOOK_SECONDS = 0.5
 _OWN = "jsonl"
+_SAID = "a file of our own JSON Lines"
 # So named, a file is ours however much of it is wrong.
 _OWN_SUFFIXES = {".jsonl", ".gz"}
 
@@ -172,6 +173,7 @@ def _opened(
         detect,
         format_named,
         open_export,
+        why_not,
         why_unknown,
     )
 
@@ -189,12 +191,16 @@ def _opened(
         raise InvalidInput(
             "--butler is for other programs' formats; each line of our own format names its butler"
         )
+    if format == _OWN and Path(path).is_dir():
+        raise why_not(Path(path), _OWN, _SAID)
     with nullcontext(own) if own is not None else _twice(path, place) as file:
-        if format is None and path != "-" and Path(path).suffix not in _OWN_SUFFIXES:
+        if path != "-" and (format == _OWN or Path(path).suffix not in _OWN_SUFFIXES):
             with _unpacked(path):
                 is_ours = begins_as_ours(file)
-            if not is_ours:
+            if not is_ours and format is None:
                 raise why_unknown(Path(path))
+            if not is_ours and detect(Path(path)):
+                raise why_not(Path(path), _OWN, _SAID)
         yield _Source(read_lines(file, tenant), _lines_in(file, path), "line")
 
 

@@ -36,7 +36,9 @@ def status(place: Place, as_json: AsJson = False) -> None:
         print(json.dumps([asdict(one) for one in found], indent=2))
         return
     for one in found:
-        print(f"{one.table:10}{one.memories:>12,} memories   {_told(one)}")
+        # A table of which nobody has counted the rows yet is small.
+        counted = f"about {one.memories:,}" if one.memories else "no or few"
+        print(f"{one.table:10}{counted:>18} memories   {_told(one)}")
 
 
 def _told(state: "State") -> str:

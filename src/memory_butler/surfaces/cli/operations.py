@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 import sys
 from datetime import UTC, datetime
 from importlib import import_module
@@ -30,6 +31,8 @@ from memory_butler.surfaces.cli.place import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
@@ -70,6 +73,7 @@ _SINGULAR: Final = {
 _SYNONYMS: Final = {("job", "cleanup"): "episode_cleanup"}
 # Where a day without a year is one to come.
 _AHEAD: Final = ("valid_until",)
+_ID: Final = re.compile(r"[0-9a-fA-F]{8}[0-9a-fA-F-]{0,28}")
 # The one input that is not asked for: it is --tenant.
 _TENANT: Final = "tenant_id"
 
@@ -83,6 +87,27 @@ class Group(TyperGroup):
         if LIST in self.commands and not asks and not ctx.resilient_parsing:
             args = [LIST, *args]
         return super().parse_args(ctx, args)
+
+
+class _Command(TyperCommand):
+    """A command that says how an id is given, where it is given as it is not taken.
+
+    That is without its option, or without the kind of the memory before it.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        options = [one for one in self.params if one.param_type_name == "option"]
+        names = [name for one in options for name in one.opts if name.endswith("-id")]
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            if names and options == self.params and "extra argument" in error.message:
+                error.message += f". Give an id with {' or '.join(names)}."
+            takes_kind = any(one.name in ("memory_type", "source_type") for one in self.params)
+            if takes_kind and given and _ID.fullmatch(given[0]):
+                error.message = f"Give the kind first, as in: {ctx.command_path} fact {given[0]}"
+            raise
 
 
 def add_commands(group: TyperGroup) -> None:
@@ -134,6 +159,7 @@ def make(named: Named) -> TyperCommand:
     )
     info = CommandInfo(
         name=named.words.split()[-1],
+        cls=_Command,
         callback=located(command, parameters),
         help=named.summary,
         epilog=epilog(*named.examples) if named.examples else None,
@@ -309,16 +335,21 @@ def _input(
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
         for one in found:
-            one["loc"] = _typed(one["loc"], named)
+            one["loc"] = _typed(one["loc"], named, fields)
         raise InvalidInput(told(found, "input")) from None
 
 
-def _typed(place: tuple[int | str, ...], named: Named) -> tuple[int | str, ...]:
-    """Where a mistake is, as it was typed: an option that is called otherwise than its input."""
+def _typed(
+    place: tuple[int | str, ...], named: Named, fields: "Mapping[str, FieldInfo]"
+) -> tuple[int | str, ...]:
+    """Where a mistake is, as it was typed: an option that is repeated, or called otherwise than its
+    input."""
     name = str(place[0]) if place else ""
-    is_renamed = name in named.options or name in _SINGULAR
-    # Of an option that is repeated none has a number.
-    return (_option(name, named),) if is_renamed else place
+    is_repeated = name in fields and get_origin(_kind(fields[name].annotation)) is list
+    is_option = name in named.options or name in _SINGULAR
+    if is_option or (is_repeated and not fields[name].is_required()):
+        return (_option(name, named),)
+    return (name,) if is_repeated else place  # none of several has a number
 
 
 def _chosen(name: str, annotation: Any, value: Any) -> Any:

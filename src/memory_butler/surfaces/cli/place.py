@@ -119,6 +119,8 @@ _SHARED: dict[str, tuple[Any, Any]] = {
         False,
     ),
 }
+# The options of the installation, as they are typed.
+SHARED_OPTIONS: Final = frozenset(f"--{name.replace('_', '-')}" for name in _SHARED)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -10,6 +10,7 @@ from memory_butler.surfaces.cli import operations
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.lazy import group_of
 from memory_butler.surfaces.cli.named import PANELS
+from memory_butler.surfaces.cli.place import SHARED_OPTIONS
 from memory_butler.surfaces.cli.problems import exit_codes
 
 if TYPE_CHECKING:
@@ -40,6 +41,16 @@ class Program(TyperGroup):
                 )
             )
         return self
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Say where an option of the commands goes, if it is given before one."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            option = getattr(error, "option_name", None)
+            if option in SHARED_OPTIONS:
+                error.message += f". It goes behind the command: {self.name} facts {option} …"
+            raise
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of a name; those of operations need no other to be found."""

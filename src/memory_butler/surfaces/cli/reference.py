@@ -27,7 +27,8 @@ An input of `-` reads the text from standard input. A TIME is ISO 8601, or words
 as `--valid-until` all of it in the server's time zone. Words of an input may be written with
 hyphens: `run decay-sweep`. Where a memory, an entity, a context, an event, a run or a token is
 named, the first 8 or more characters of its ID are enough if no other ID begins so; `erase` takes
-whole IDs alone. A valid token is also found by its name.
+whole IDs alone. A valid token is also found by its name, and an entity by its name or an alias that
+no other has.
 
 With `--json` a command prints exactly the answer of REST, and nothing else, on standard output;
 whatever else there is to say goes to standard error. A group alone lists: `facts` is `facts list`.

@@ -15,7 +15,7 @@ from memory_butler.domain.principals import parse_tenant
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import Command, Place
 from memory_butler.surfaces.cli.problems import INTERRUPTED, TERMINATED, complain
-from memory_butler.surfaces.listening import listen
+from memory_butler.surfaces.listening import EVERY_ADDRESS, address_in_network, listen
 
 if TYPE_CHECKING:
     from memory_butler.config import Settings
@@ -156,11 +156,19 @@ def _announce(settings: "Settings", url: str) -> None:
     ]
     if locked:
         lines.append(f"  Token        memory-butler token create --name <whose>{_same(settings)}")
-    if settings.host in {"0.0.0.0", "::"}:  # noqa: S104 -- compared with, not bound to
-        lines.append("  Reach it     by an address of this machine; names: allowed_hosts")
+    if not is_loopback(settings.host):
+        lines.append(f"  Network      other machines reach it: {_from_network(settings.host, url)}")
     lines += [f"  Learning     {_learning(settings)}", "", "Ctrl-C stops it."]
     # Flushed: whoever started this through a pipe waits for it.
     print("\n".join(lines), flush=True)
+
+
+def _from_network(host: str, url: str) -> str:
+    if host not in EVERY_ADDRESS:
+        return f"{url}/"
+    address = address_in_network() or "<an address of this machine>"
+    port = url.rpartition(":")[2]
+    return f"http://{address}:{port}/ (by a name: list it in allowed_hosts)"
 
 
 def _same(settings: "Settings") -> str:

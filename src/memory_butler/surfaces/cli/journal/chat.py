@@ -402,7 +402,7 @@ class _Talk:
         from memory_butler.operations import journal
 
         found = journal.plans(self.companion, journal.PlansInput(topic=topic))
-        looking.show_items(found.items, self.companion.policy.zone)
+        looking.show_plans(found.items, self.companion.policy.zone)
 
     def _recall(self, key: str) -> None:
         if not key:
@@ -474,7 +474,10 @@ class _Talk:
 def _help() -> None:
     for name, does in (
         ("/mind", "what is on its mind, with scores"),
-        ("/plans [TOPIC]", "what is planned, also what is set aside until it is near"),
+        (
+            "/plans [TOPIC]",
+            "what is planned, also what is set aside; then what else it has in mind",
+        ),
         ("/recall KEY", "what it knows of a key"),
         ("/pin TEXT", "keep something in its mind for weeks"),
         ("/remind TEXT", 'keep a plan, such as "/remind water the garden tomorrow at 9am"'),

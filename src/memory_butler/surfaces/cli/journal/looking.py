@@ -105,7 +105,7 @@ def plans(
     known_at: KnownAt = None,
     as_json: AsJson = False,
 ) -> None:
-    """List everything active, what is due first; also plans set aside until they are near."""
+    """List the plans, what is due first, also those set aside; then what else is active."""
     from memory_butler.operations import journal
     from memory_butler.surfaces.cli.answers import print_json
 
@@ -115,7 +115,7 @@ def plans(
     if as_json:
         print_json(found)
     else:
-        show_items(found.items, zone)
+        show_plans(found.items, zone)
 
 
 def recall(
@@ -239,7 +239,17 @@ def show_found(found: "FoundMessages", zone: "tzinfo") -> None:
                 print(styled(clean(f"({'; '.join(one.kept)})"), bold=True))
 
 
-def show_items(items: "Sequence[WorkingItem]", zone: "tzinfo") -> None:
+def show_plans(items: "Sequence[WorkingItem]", zone: "tzinfo") -> None:
+    """The plans as a table, and apart from them what else is active."""
+    planned = [one for one in items if one.type == "plan"]
+    others = [one for one in items if one.type != "plan"]
+    show_items(planned, zone, empty="Nothing is planned.")
+    if others:
+        print("\nAlso on its mind, and no plan:")
+        show_items(others, zone)
+
+
+def show_items(items: "Sequence[WorkingItem]", zone: "tzinfo", *, empty: str = "Nothing.") -> None:
     """Working memory as a table, with a bar for what is left of each; times are of `zone`."""
     from rich.text import Text
 
@@ -247,7 +257,7 @@ def show_items(items: "Sequence[WorkingItem]", zone: "tzinfo") -> None:
     from memory_butler.surfaces.cli.answers import console, short, table
 
     if not items:
-        print("Nothing.")
+        print(empty)
         return
     made = table("Type", "What", "Score>", "", "Turns>", "Due")
     for one in items:

@@ -129,6 +129,7 @@ def model(settings: "Settings", named: str | None, script: Path | None) -> "Lang
     try:
         text = script.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{script} cannot be read: {error}") from None
+        said = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise InvalidInput(f"{script} cannot be read: {said}") from None
     replies = [one.strip("\n") for one in f"\n{text}\n".split("\n---\n")]
     return ScriptedModel([one for one in replies if one.strip()])

@@ -3,8 +3,8 @@
 
 Runs at every prompt, so it imports nothing but a little of the standard library (`http.client` and
 `pathlib` alone would double the time that it takes), talks HTTP to a running server, and gives up
-after a second. Whatever goes wrong, the session goes on: the exit code
-is 0, and at most one line stands on standard error.
+after a second; a server that hung is not asked again for a while where a person waits. Whatever
+goes wrong, the session goes on: the exit code is 0, and at most one line stands on standard error.
 
     memory_hook.py EVENT [--butler NAME] [--url URL] [--token-env VARIABLE]  < what the program says
 
@@ -34,6 +34,8 @@ BUTLER = "claude-code"  # else what --butler names
 # at a session's end after 3.
 INJECT_SECONDS = 1.0
 STORE_SECONDS = 2.5
+# For how long a server that hangs is not asked again: at first, and at most.
+HOLD_SECONDS, MAX_HOLD_SECONDS = 60.0, 600.0
 # A session that nothing was added to for so long, and that has not ended, was killed.
 QUIET_SECONDS = 900.0
 # Where an episode has waited for so long, memory is not away for an evening.
@@ -52,12 +54,9 @@ MAX_SHOWN = 500
 KEPT_SECONDS = 30 * 86_400.0
 MAX_SESSIONS = 1_000
 # Folders: episodes that memory has not got yet, sessions, and those that have not ended.
-SPOOL = "spool"
-SESSIONS = "sessions"
-OPEN = "open"
-# The file that says whose each token is, and to whom letters are sealed; how a letter's name ends.
-ACCOUNTS = "accounts"
-LETTER = ".sealed"
+SPOOL, SESSIONS, OPEN = "spool", "sessions", "open"
+# Files: whose each token is and to whom letters are sealed; which servers hang. A letter's end.
+ACCOUNTS, AWAY, LETTER = "accounts", "away", ".sealed"
 NAMESPACE = "9e2f7c5e-7a55-4a0e-8e1b-0f0c3f2d6a10"
 BARE = "# Memory Context"
 # Set in the sessions that a butler of ours runs.
@@ -81,6 +80,10 @@ COMMAND = ("command-message", "command-name", "command-args")
 
 class NotNow(Exception):
     """Memory is away, or says that it cannot now: what is to be stored waits."""
+
+
+class Hangs(NotNow):
+    """The server, which answered until now, has let a person wait in vain."""
 
 
 class Refused(Exception):
@@ -148,7 +151,7 @@ class Memory:
             if status == 401:
                 does = "does not accept the token" if self.token else "asks for a token"
                 raise NotLetIn(f"{self.url} {does}")
-            known = accounts()
+            known = noted(ACCOUNTS)
             if status == 200:
                 self.learned = json.loads(data)
                 if self.learned != known.get(self.key):
@@ -175,8 +178,7 @@ class Memory:
             said = result["content"][0]["text"]
             kind_of = Refused if said.startswith("invalid_input") else NotNow
             raise kind_of(said[:200])
-        structured: dict[str, Any] = result["structuredContent"]
-        return structured
+        return dict(result["structuredContent"])
 
     def deliver(self, letter: str) -> dict[str, Any]:
         """Hand in a letter, which the server opens."""
@@ -195,10 +197,25 @@ class Memory:
 
     def ask(self, method: str, where: str, value: dict[str, Any] | None) -> tuple[int, bytes]:
         body = b"" if value is None else json.dumps(value).encode()
+        waited_for = self.seconds == INJECT_SECONDS
+        others = noted(AWAY)
+        held = others.pop(self.url, {})
+        left = held.get("until", 0.0) - time.time()
+        if waited_for and 0.0 < left <= held["for"]:  # more, where the clock was set back
+            raise NotNow(f"{self.url} does not answer; it is asked again in {left:.0f} s")
         try:
-            return self.exchange(method, where, body)
+            answer = self.exchange(method, where, body)
         except (OSError, ValueError) as error:
-            raise NotNow(f"{self.url} does not answer: {error}") from error
+            kind_of: type[NotNow] = NotNow
+            if waited_for and isinstance(error, TimeoutError):
+                kind_of = NotNow if held else Hangs
+                hold = min(2 * held.get("for", HOLD_SECONDS / 2), MAX_HOLD_SECONDS)
+                held = {"for": hold, "until": time.time() + hold}
+                jot(os.path.join(home(), AWAY), {**others, self.url: held})
+            raise kind_of(f"{self.url} does not answer: {error}") from error
+        if held:
+            jot(os.path.join(home(), AWAY), others)
+        return answer
 
     def exchange(self, method: str, where: str, body: bytes) -> tuple[int, bytes]:
         """The status and the body of the answer, which ends with the connection."""
@@ -338,11 +355,7 @@ def ends(prompt: str) -> str:
 def inject(memory: Memory, given: dict[str, Any], state: State, topic: str, tokens: int) -> None:
     """Say what memory knows, and was not said in this session before."""
     block = memory.call(
-        "memory_context",
-        trigger_prompt=topic,
-        butler=BUTLER,
-        token_budget=tokens,
-        **session(given),
+        "memory_context", trigger_prompt=topic, butler=BUTLER, token_budget=tokens, **session(given)
     )
     fresh = [id for id in block.get("included", []) if id not in state.data["shown"]]
     if not fresh or block["context"].strip() == BARE:
@@ -374,10 +387,10 @@ def only(block: str, included: list[str], fresh: list[str]) -> str:
 # Memory out
 
 
-def accounts() -> dict[str, Any]:
-    """Of each server and token what the server said: a tenant, and its address of letters."""
+def noted(name: str) -> dict[str, Any]:
+    """What stands in ACCOUNTS of each server and token, or in AWAY of each server that hangs."""
     try:
-        with open(os.path.join(home(), ACCOUNTS), encoding="utf-8") as file:
+        with open(os.path.join(home(), name), encoding="utf-8") as file:
             found: dict[str, Any] = json.load(file)
             return {key: one for key, one in found.items() if isinstance(one, dict)}
     except (OSError, ValueError, AttributeError):
@@ -393,19 +406,16 @@ def sealed(episode: dict[str, Any], address: str | None) -> str | None:
         import site
 
         site.main()  # -S has left out where packages are
-        from cryptography.hazmat.primitives.asymmetric.x25519 import (
-            X25519PrivateKey,
-            X25519PublicKey,
-        )
+        from cryptography.hazmat.primitives.asymmetric import x25519
         from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
         from cryptography.hazmat.primitives.hashes import SHA256
         from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
         key_id, _, public = address.partition(".")
         to = base64.urlsafe_b64decode(public)
-        own = X25519PrivateKey.generate()
+        own = x25519.X25519PrivateKey.generate()
         head = b"\x01" + bytes.fromhex(key_id) + own.public_key().public_bytes_raw()
-        shared = own.exchange(X25519PublicKey.from_public_bytes(to))
+        shared = own.exchange(x25519.X25519PublicKey.from_public_bytes(to))
         key = HKDF(SHA256(), 32, None, b"memory-butler letter" + head + to).derive(shared)
         # The key is of this letter alone, and so is its nonce.
         text = ChaCha20Poly1305(key).encrypt(bytes(12), json.dumps(episode).encode(), head)
@@ -457,7 +467,7 @@ def note_episode(given: dict[str, Any], memory: Memory | None = None) -> None:
         }
         key = state.data["account"] or (memory.key if memory else "")
         try:
-            spool(episode, accounts().get(key, {}))
+            spool(episode, noted(ACCOUNTS).get(key, {}))
         except TimeoutError:
             raise
         except OSError:
@@ -667,13 +677,8 @@ def flush_apart() -> None:
     import subprocess
 
     command = [sys.executable, "-I", "-S", __file__, "catch-up", *sys.argv[2:]]
-    subprocess.Popen(  # noqa: S603 -- ourselves
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    no = subprocess.DEVNULL
+    subprocess.Popen(command, stdin=no, stdout=no, stderr=no, start_new_session=True)  # noqa: S603
 
 
 # On disk
@@ -705,13 +710,7 @@ class State:
         name = id.replace("/", "_").replace("\\", "_") + ".json"
         self.path = os.path.join(home(), SESSIONS, name)
         self.open = os.path.join(home(), OPEN, name)  # there from a prompt until the session ends
-        self.data: dict[str, Any] = {
-            "shown": [],
-            "kept_to": 0,
-            "prompt": "",
-            "began": "",
-            "account": "",
-        }
+        self.data: Any = {"shown": [], "kept_to": 0, "prompt": "", "began": "", "account": ""}
         self.known = os.path.exists(self.path)
         try:
             self.data.update(self.stored())
@@ -721,8 +720,7 @@ class State:
     def stored(self) -> dict[str, Any]:
         try:
             with open(self.path, encoding="utf-8") as file:
-                found: dict[str, Any] = json.load(file)
-                return found
+                return dict(json.load(file))
         except OSError:
             return {}
 
@@ -816,5 +814,7 @@ if __name__ == "__main__":
     except Exception as error:  # whatever it is: the session goes on
         kind = "" if isinstance(error, (NotNow, TimeoutError)) else f"{type(error).__name__}: "
         print(f"memory: {kind}{error}", file=sys.stderr)
-        if BUTLER == "gemini":
+        if isinstance(error, Hangs):
+            warn(f"{error}. Sessions go on without memory until it does.")
+        elif BUTLER == "gemini":
             print("{}")  # an answer, or it would show the line above at every prompt
