@@ -243,6 +243,22 @@ def test_a_short_number_is_the_users_where_they_name_what_it_is_of(
 
 
 @pytest.mark.parametrize(
+    ("said", "users"),
+    [
+        ("before i forget, the git server gets backed up hourly", True),
+        ("the git server was slow today", False),
+        ("the printer prints hourly", False),
+        ("is the git server backed up hourly?", False),
+    ],
+)
+def test_half_of_a_value_is_the_users_in_a_sentence_with_its_subject(
+    said: str, users: bool
+) -> None:
+    stated = Statement("the git server", "backup", "The backup of the git server runs hourly")
+    assert user_says(account(f"User: {said}\nAssistant: Noted.", ()), stated) is users
+
+
+@pytest.mark.parametrize(
     ("served", "repeated", "news"),
     [
         (

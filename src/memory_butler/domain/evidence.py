@@ -324,6 +324,8 @@ def user_says(told: Account, stated: Statement) -> bool:
     news = (value - told.echoes) or value
     known = value | stems(stated.content) | stems(stated.subject)
     whole = known | stems(stated.predicate.replace("_", " "))
+    subject = stems(stated.subject)
+    introduced = bool(subject) and not subject <= told.echoes
     before = frozenset[str]()
     for one in told.assertions:
         said = stems(one.text)
@@ -333,6 +335,8 @@ def user_says(told: Account, stated: Statement) -> bool:
             return True
         if not named:
             continue
+        if introduced and subject <= said and len(named) >= STATED * len(value):
+            return True
         if telling and numbers <= said:
             return True  # a time or a code: nobody says it by chance
         if number and numbers <= said and len(said & whole) > len(numbers):
