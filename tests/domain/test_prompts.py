@@ -224,6 +224,13 @@ def test_who_asks_and_what_is_to_be_done() -> None:
         ("What are the rules?", False),
         ("How do I deploy?", False),
         ("A horse has thirty-six teeth", False),
+        ("what does ECONNRESET stand for", True),
+        ("What does the Latin phrase 'mutatis mutandis' mean?", True),
+        ("explain the difference between a fjord and a firth", True),
+        ("git: difference between HEAD~1 and HEAD^1", True),
+        ("what is a closure, explain like i'm five", True),
+        ("What does the red lamp on the boiler mean?", False),
+        ("What does our code mean?", False),
     ],
 )
 def test_a_question_about_a_kind_is_told_from_one_about_somebody(text: str, general: bool) -> None:
@@ -266,3 +273,36 @@ def test_to_whom_something_is_explained_is_no_matter_of_theirs() -> None:
     assert not is_personal("Explique-moi les marées")
     assert is_task("Explique-moi les marées")
     assert is_personal("Explique-moi ma facture")
+
+
+@pytest.mark.parametrize(
+    ("text", "task"),
+    [
+        ("sed: replace only the second occurrence on each line", True),
+        ("regex for an ISO 8601 date", True),
+        ("xargs vs parallel, one line each", True),
+        ("make this shorter: 'we are not in a position to comment'", True),
+        ("show the syntax of a list comprehension", True),
+        ("git handle of Nell?", False),
+        ("Vim or Emacs for Ida?", False),
+        ("wifi: password?", False),
+        ("make this year's list of guests", False),
+        ("fix the tap", False),
+    ],
+)
+def test_how_a_tool_is_used_is_a_task_for_anybody(text: str, task: bool) -> None:
+    assert is_task(text) is task
+
+
+@pytest.mark.parametrize(
+    ("text", "personal"),
+    [
+        ("Translate 'I am not a tourist' into Basque", False),
+        ('Shorten "we are late, and so are our guests"', False),
+        ("what is a closure, explain like i'm five", False),
+        ("Translate 'good day' for my aunt", True),
+        ("Where are the kids' bikes and Ida's helmet, can I see them?", True),
+    ],
+)
+def test_what_is_quoted_says_nothing_of_who_asks(text: str, personal: bool) -> None:
+    assert is_personal(text) is personal

@@ -33,6 +33,11 @@ HOW_ONE_DOES: Final = re.compile(
     r"comment (?:puis|peux|dois|fais)-je|comment je (?:peux|dois|fais))\b",
     re.IGNORECASE,
 )
+# What is quoted is material: "make this shorter: 'we are late'". So is "explain like I'm five".
+_QUOTED: Final = re.compile(
+    r"(?<!\w)(?:'[^\n]{3,400}?'|\"[^\n]{3,400}?\"|`[^`\n]{1,400}`)(?!\w)|\blike i'm \w{1,12}",
+    re.IGNORECASE,
+)
 # "Me" in English, as in "Who insures me?"; not of whom something is told, given or done for.
 _ME: Final = re.compile(r"\bme\b", re.IGNORECASE)
 _FOR_ONESELF: Final = re.compile(
@@ -153,10 +158,26 @@ _OF_A_KIND: Final = re.compile(
     r"\b(?:(?i:does|do|did|is|are|can|has|have)\san?\s\w"
     r"|(?i:do|did|are|can|have)\s(?!(?:ours|yours|hers|theirs)\b)[a-z]{2,}[^sui\W]s\b)"
 )
+# "What does `kill -9` mean?", "the difference between HEAD~1 and HEAD^1", "xargs vs parallel".
+_DEFINED: Final = re.compile(
+    r"^\W{0,3}what(?:'s| is| does| do) (?!(?:my|our|his|her|their|the)\b).{1,80}"
+    r"\b(?:means?|stand for)\W{0,3}$"
+    r"|^\W{0,3}what does the \w{1,20} (?:word|phrase|term|abbreviation|acronym|saying)\b"
+    r"|\bdifference between\b|\bexplain like i'm \w",
+    re.IGNORECASE,
+)
+# "sed: replace the second one": how to do something with a tool that anybody has.
+_WITH_TOOL: Final = re.compile(
+    r"^(?:awk|bash|c\+\+|css|curl|docker|excel|ffmpeg|git|golang|grep|html|java|javascript|js|jq|latex"
+    r"|linux|markdown|nginx|numpy|pandas|perl|powershell|python|react|regexp?|ruby|rust|sed|shell|sql|swift"
+    r"|tmux|typescript|ts|vim|xargs|zsh)(?::| vs\b| for an?\b)",
+    re.IGNORECASE,
+)
 _MADE_UP: Final = re.compile(
     r"(?:name|list)\s(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,3})\b"
     r"|(?:give|tell)\s(?:me|us)\s(?:an?|another)\s(?:\w{1,20}\s)?"
     r"(?:regexp?|synonym|antonym|rhyme|joke|riddle|limerick|haiku|poem|pun|one-liner|fun fact)\b"
+    r"|(?:make|rewrite|fix|shorten|improve)\sthis\b[^:\n]{0,40}:|show\s(?:me\s)?the\ssyntax\b"
     r"|suggest\s(?:an?|another|two|three|five)\s(?:titles?|names?|slogans?|headlines?)\b",
     re.IGNORECASE,
 )
@@ -214,11 +235,12 @@ def is_personal(question: str) -> bool:
     Beside a name, "she" and "her kids" are those of whoever is named. "How do I …" asks how
     anybody does it.
     """
-    words = frozenset(_words(HOW_ONE_DOES.sub(" ", question)))
+    said = HOW_ONE_DOES.sub(" ", _QUOTED.sub(" ", question[:_READ]))
+    words = frozenset(_words(said))
     others = bool(words & _OTHERS)
     if words & _PERSONAL_WORDS or (words & _PEOPLE and not others):
         return True
-    if words & _ENGLISH and _ME.search(_FOR_ONESELF.sub(" ", question[:_READ])):
+    if words & _ENGLISH and _ME.search(_FOR_ONESELF.sub(" ", said)):
         return True
     return others and not names_in(question)
 
@@ -265,6 +287,8 @@ def is_statement(question: str) -> bool:
 
 def is_general(question: str) -> bool:
     """Whether it asks about a kind in general: "How long is a ferret asleep?", "Do bees sleep?"."""
+    if _DEFINED.search(question[:_READ]):
+        return True
     return asks(question) and _OF_A_KIND.search(question[:_READ]) is not None
 
 
@@ -274,6 +298,8 @@ def is_task(question: str) -> bool:
     What anybody makes up or knows is such a task, too: "give me a regex", "name five rivers".
     """
     task = _POLITELY.sub("", question[:_READ])
+    if _WITH_TOOL.match(task):
+        return True
     return next(iter(_words(task)), "") in _TASKS or _MADE_UP.match(task) is not None
 
 

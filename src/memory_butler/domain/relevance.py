@@ -101,6 +101,11 @@ _DATED: Final = frozenset(
     """.split()
 )
 
+# What a task begins with, stemmed.
+_TASK_VERBS: Final = frozenset(
+    "write draft compos translat convert explain summaris summar rewrit defin describ".split()
+)
+
 Id = TypeVar("Id", bound=Hashable)
 
 
@@ -253,9 +258,10 @@ def _share(asked: Asked, one: Bearing) -> float:
 
 def _has_matter(asked: Asked, candidates: Mapping[Id, Bearing]) -> bool:
     """Whether one has all that a short task is about, its verb apart; a long one brings its own."""
-    enough = max(2, len(asked.words) - 1)
-    return len(asked.words) <= ENOUGH_WORDS and any(
-        len(one.words & asked.words) >= enough for one in candidates.values()
+    matter = asked.words - _TASK_VERBS
+    enough = max(1, len(matter) - 1) if len(matter) == len(asked.words) else len(matter)
+    return 1 < len(asked.words) <= ENOUGH_WORDS and any(
+        len(one.words & matter) >= enough > 0 for one in candidates.values()
     )
 
 
