@@ -18,6 +18,7 @@ evidence = st.builds(
     before=st.lists(st.integers(0, 9), max_size=2, unique=True),
     after=st.lists(st.integers(0, 9), max_size=2, unique=True),
     named=st.booleans(),
+    linked=unit,
     in_period=st.booleans(),
     told=st.booleans(),
     coverage=unit,

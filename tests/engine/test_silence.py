@@ -179,6 +179,24 @@ async def test_a_small_store_in_japanese_tells_what_it_has_and_else_keeps_silent
     assert await _answered(memory, principal, (*wanted, *others)) == wanted
 
 
+async def test_a_day_of_long_ago_is_asked_of_a_history_book(
+    memory: Memory, principal: Principal
+) -> None:
+    ids = await noted(
+        memory,
+        principal,
+        "residents",
+        (
+            "Date of birth of Mr Olsen: 19 July 1939",
+            "The tetanus jab of Mr Olsen was given on 16 August 2022",
+            "Choir is on Thursdays",
+            "The moon lamp in the hall happened to break on 20 July 1969",
+        ),
+    )
+    asked = ("What happened on 9 November 1989?", "What happened on 20 July 1969?")
+    assert await _answered(memory, principal, asked) == {asked[1]: ids[3]}
+
+
 PUMPS = (
     "Leaks of the north pump are tracked as BRG-77",
     "The retry in lib/valves/pump.py flooded the cellar",

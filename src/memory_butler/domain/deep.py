@@ -78,9 +78,9 @@ class Evidence(NamedTuple, Generic[Id]):
     something said or done (an episode), `by_named` that the question names who said it, `asks`
     that it holds a question, and `of_self` that it is about its speaker. It happened `in_period`,
     the time that the question names, or names a day itself that the question looks ahead to
-    (`on_the_day`). `nearness` is its cosine
-    to the question, whichever retriever found it, in standard deviations above the mean of the
-    store's cosines.
+    (`on_the_day`). Of what a better fact led to, `linked` is how good that one is, as a share of
+    the best. `nearness` is its cosine to the question, whichever retriever found it, in standard
+    deviations above the mean of the store's cosines.
     """
 
     similarity: float | None = None
@@ -90,6 +90,7 @@ class Evidence(NamedTuple, Generic[Id]):
     before: Sequence[Id] = ()
     after: Sequence[Id] = ()
     named: bool = False
+    linked: float = 0.0
     in_period: bool = False
     on_the_day: bool = False
     told: bool = False
@@ -181,7 +182,7 @@ def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
             neighbours=inherits * NEIGHBOUR * lifts.get(id, 0.0) / best,
             session=inherits * SESSION * one.session_rank / best_session,
             reply=inherits * REPLY * (id in replies),
-            named=POINTED_AT * one.named,
+            named=POINTED_AT * max(float(one.named), one.linked),
         )
         if one.told:
             score = score._replace(

@@ -75,7 +75,7 @@ _CALLED: Final = re.compile(
 # "My mother in law" is no mother.
 _IN_LAW: Final = re.compile(r"(?<=[a-z]) in law\b", re.IGNORECASE)
 # Whose people "my sister" and "our vet" are.
-_ASKERS: Final = frozenset(
+ASKERS: Final = frozenset(
     """
     user the_user family the_family home household team project
     familie famille familia famiglia família
@@ -284,7 +284,7 @@ def _called(called: re.Match[str], people: Mapping[str, str | None]) -> str:
 def _said_of(fact: Known) -> Iterator[tuple[str, str]]:
     """What a fact says that somebody is, and the name; nothing where it says neither."""
     subject, content = fact.subject.strip(), fact.content[:_READ]
-    is_asker = subject.casefold().replace(" ", "_") in _ASKERS
+    is_asker = subject.casefold().replace(" ", "_") in ASKERS
     relation = _LABEL.sub("", fact.predicate.strip().casefold().replace("_", " "))
     relation, content = (_IN_LAW.sub("-in-law", one) for one in (relation, content))
     # "Partner" is German, too: what is English is that alone.
@@ -337,4 +337,4 @@ def _names_of(subject: str) -> list[str]:
 def _owner(said: str) -> str:
     """Whose it is, where that is somebody by name: "tom's "; else nothing."""
     whose = said.casefold().replace("’", "'")
-    return f"{whose} " if whose.endswith("'s") and whose[:-2] not in _ASKERS else ""
+    return f"{whose} " if whose.endswith("'s") and whose[:-2] not in ASKERS else ""

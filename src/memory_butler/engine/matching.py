@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, Self
 from uuid import UUID
 
@@ -67,6 +68,7 @@ from memory_butler.domain.trust import Trust, parse_trust
 from memory_butler.domain.wording import MARK, telling, without_cjk
 from memory_butler.domain.written_dates import Days
 from memory_butler.engine import inputs
+from memory_butler.engine.following import READ, STEP, follow
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.spoken import spoken_languages
 from memory_butler.inference import languages
@@ -98,6 +100,10 @@ DESCRIBING: Final = 12
 # A fact that a question points at, by a day or by who asks, is meant as likely as not. Beside other
 # sentences, so must be what bears on one that asks and tells nothing: "Name three noble gases."
 EVEN_CHANCE: Final = 0.5
+# "What happened on 20 July 1969?" asks for nothing that memory has of no such day.
+LONG_AGO: Final = timedelta(days=1500)
+# A step is made only from facts that bear on the question with this probability.
+SURE: Final = 0.5
 
 
 class Match(NamedTuple):
@@ -336,13 +342,16 @@ async def _matches(
         found = await _of_today(tx, wanted, asked, deep, embedding, pointed)
     vector = await embedding
     looked = None if vector is None else await _looked_at(tx, wanted, asked, vector, found)
-    relevance = None if looked is None else _relevance(asked, found, *looked)
+    relevance = None if looked is None else _relevance(asked, pointed, found, *looked)
     if relevance is not None:
         relevance |= {id: max(EVEN_CHANCE, relevance.get(id, 0.0)) for id in pointed.ids}
+    linked: Mapping[UUID, float] = {}
+    if deep is not None and vector is not None and looked is not None and relevance is not None:
+        linked = await _followed(tx, asked, pointed, vector, found, looked, relevance)
     scores: Mapping[UUID, DeepScore] = {}
     if deep is not None:
         # Over all types together: the best of a type that has nothing to the point is not the best.
-        scores = deep_scores(_evidence(asked, pointed, found, looked))
+        scores = deep_scores(_evidence(asked, pointed, found, looked, linked))
     totals = {id: one.total for id, one in scores.items()}
     best = max(totals.values(), default=0.0) or 1.0
     borne = {} if looked is None else looked[1]
@@ -361,6 +370,41 @@ async def _matches(
                 Match(memory_type, one, *ranks, score, standing, relevance=bears, about_named=named)
             )
     return matched, _arm(found.get("fact", ()), "keyword_rank")[:DESCRIBING]
+
+
+async def _followed(
+    tx: Transaction,
+    asked: Question,
+    pointed: "_Pointed",
+    vector: Vector,
+    found: dict[MemoryType, list[Found]],
+    looked: tuple[Around, dict[UUID, Borne]],
+    relevance: dict[UUID, float],
+) -> dict[UUID, float]:
+    """Add to what was found what memory knows of those whom the best facts speak of (C-457).
+
+    Returns:
+        How good the fact is that led to each, as a share of the best one.
+    """
+    facts_found = found.get("fact", [])
+    sure = {one.id for one in facts_found if relevance.get(one.id, 0.0) >= SURE}
+    if not sure:
+        return {}
+    totals = {
+        id: one.total for id, one in deep_scores(_evidence(asked, pointed, found, looked)).items()
+    }
+    seeds = sorted(sure, key=lambda id: (-totals[id], id))
+    wanted = replace(asked.wanted(["fact"]), depth=READ)
+    steps = await follow(tx, wanted, asked.text, vector, seeds)
+    there = {one.id for one in facts_found}
+    new = [one.record for one in steps if one.record["id"] not in there]
+    facts_found += joined((), (), new).get("fact", [])
+    for record, seed in steps:
+        id = record["id"]
+        looked[1].setdefault(id, Borne.by_nearness(record["nearness"]))
+        relevance[id] = max(relevance.get(id, 0.0), STEP * relevance[seed])
+    best = totals[seeds[0]] or 1.0
+    return {one.record["id"]: totals[one.seed] / best for one in steps}
 
 
 async def _put_by_name(
@@ -425,6 +469,7 @@ async def _looked_at(
 
 def _relevance(
     asked: Question,
+    pointed: "_Pointed",
     found: Mapping[MemoryType, Sequence[Found]],
     around: Around,
     borne: Mapping[UUID, Borne],
@@ -435,7 +480,7 @@ def _relevance(
     common, alone, scale = _common(asked, around, shares=shares)
     question = Asked(
         words=words,
-        names=around.names,
+        names=around.names | _long_ago(asked, pointed),
         names_entity=around.names_entity,
         personal=is_personal(asked.text),
         question=is_question(asked.text),
@@ -466,6 +511,15 @@ def _relevance(
         else:
             relevance |= weakened(question, told, bears)
     return relevance
+
+
+def _is_long_ago(asked: Question) -> bool:
+    return asked.period is not None and asked.period.end < asked.now - LONG_AGO
+
+
+def _long_ago(asked: Question, pointed: "_Pointed") -> frozenset[str]:
+    """A time long past of which memory has nothing: a name that it does not know."""
+    return frozenset({"long ago"}) if _is_long_ago(asked) and not pointed.ids else frozenset()
 
 
 def _of_rules(
@@ -558,6 +612,8 @@ async def _pointed_at(tx: Transaction, types: Sequence[MemoryType], asked: Quest
     # "I saw a dog yesterday" asks for nothing of that day.
     past = None if is_statement(asked.text) else days_of(asked.period, today)
     dated, regular = await _facts_naming(tx, types, asked, [*to_come, *([past] if past else [])])
+    if _is_long_ago(asked):  # what is on Thursdays now says nothing of one in 1989
+        regular = []
     return _Pointed(perhaps=[*dated, *regular, *rules])
 
 
@@ -682,6 +738,7 @@ def _evidence(
     pointed: _Pointed,
     found: Mapping[MemoryType, Sequence[Found]],
     looked: tuple[Around, dict[UUID, Borne]] | None,
+    linked: Mapping[UUID, float] = MappingProxyType({}),
 ) -> dict[UUID, Evidence[UUID]]:
     """What a deep search knows of each."""
     words, borne, mean, spread = frozenset[str](), dict[UUID, Borne](), 0.0, 1.0
@@ -708,6 +765,7 @@ def _evidence(
                 own.length,
                 *around_it,
                 named=own.named or one.id in of_user,
+                linked=linked.get(one.id, 0.0),
                 in_period=one.id in perhaps
                 or (asked.period is not None and asked.period.holds(own.happened_at)),
                 on_the_day=one.id in ahead,

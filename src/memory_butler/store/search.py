@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 from uuid import UUID
 
 from memory_butler.domain.deep import TELLER_WORDS
@@ -284,6 +284,37 @@ async def about(tx: Transaction, wanted: Wanted, subjects: Sequence[str]) -> Rec
         return found
 
 
+async def linked(
+    tx: Transaction,
+    wanted: Wanted,
+    names: Sequence[str],
+    entities: Sequence[UUID],
+    embedding: Vector,
+) -> Records:
+    """The facts of these subjects and entities that are nearest to a vector of shape (384,).
+
+    As `nearest` gives them, and without a rank; with `subject_key`, `entity_id`, the `names` of
+    this entity and `nearness`, the cosine.
+
+    Args:
+        names: of subjects and entities, in lower case.
+    """
+    with span("sql linked"):
+        found: Records = await tx.fetch(
+            SQL["facts_linked"],
+            names,
+            wanted.scope,
+            wanted.min_confidence,
+            wanted.now,
+            wanted.depth,
+            *wanted.allowed,
+            entities,
+            embedding,
+            wanted.version_id,
+        )
+        return found
+
+
 class Borne(NamedTuple):
     """How a candidate bears on a question: its cosine to it, and which of its words it has.
 
@@ -303,6 +334,11 @@ class Borne(NamedTuple):
     speaker: str | None
     asks: bool
     of_self: bool
+
+    @classmethod
+    def by_nearness(cls, similarity: float | None) -> Self:
+        """Of a fact, of which no more than this is known."""
+        return cls(similarity, frozenset(), False, 0, False, False, None, None, False, False)
 
 
 @dataclass(frozen=True, slots=True)

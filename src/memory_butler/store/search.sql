@@ -61,6 +61,19 @@ WHERE {findable} AND m.subject_key = ANY ($2)
   AND ($7::smallint IS NULL OR m.trust >= $7) AND ($8::uuid[] IS NULL OR m.id <> ALL ($8))
 ORDER BY m.importance DESC, m.last_confirmed_at DESC, m.id LIMIT $6
 
+-- name: facts_linked
+-- What is known of some subjects and entities, the nearest to a question first.
+SELECT {unranked}, m.subject_key, m.entity_id,
+       (SELECT e.canonical_name || e.aliases FROM entities e
+        WHERE e.tenant_id = $1 AND e.id = m.entity_id) AS names,
+       CASE WHEN $11::integer IS NULL OR m.embedding_version_id = $11
+            THEN 1 - (m.embedding <=> $10) END AS nearness
+FROM facts m
+WHERE {findable}
+  AND (m.subject_key = ANY ($2) OR m.entity_id = ANY (entities_named($1, $2) || $9::uuid[]))
+  AND ($7::smallint IS NULL OR m.trust >= $7) AND ($8::uuid[] IS NULL OR m.id <> ALL ($8))
+ORDER BY m.embedding <=> $10, m.id LIMIT $6
+
 -- fragment: asked
 WITH a AS MATERIALIZED (
     SELECT w.words, w.terms, entities_named($5::text, $4::text[]) AS entities,

@@ -1,0 +1,93 @@
+"""What memory knows of those whom the best facts speak of: one step from fact to fact (C-457).
+
+"Juno is ill, which number do I text for cello?" finds "Cello is taught by Irina Voss". Her number
+has no word of the question, and in a large store no rank.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from memory_butler.domain.entities import spellings
+from memory_butler.domain.persons import ASKERS
+from memory_butler.store import facts
+from memory_butler.store.embeddings import Vector
+from memory_butler.store.rows import Row
+from memory_butler.store.search import Records, Wanted, linked
+from memory_butler.store.transaction import Transaction
+
+SEEDS: Final = 5  # the best facts, from which a step is made
+OF_EACH: Final = 3  # facts of one subject, the nearest to the question
+AT_MOST: Final = 8
+READ: Final = 60  # facts of all these subjects together, the nearest to the question
+# What is found by one is that much less likely to bear on the question.
+STEP: Final = 0.8
+
+
+class Followed(NamedTuple):
+    """A fact, as the searches give facts; and the fact that led to it."""
+
+    record: Mapping[str, Any]
+    seed: UUID
+
+
+async def follow(
+    tx: Transaction, wanted: Wanted, question: str, vector: Vector, seeds: Sequence[UUID]
+) -> list[Followed]:
+    """The facts whose subject one of these facts names or is about, if the question names it not.
+
+    Args:
+        vector: the question, of shape (384,).
+        seeds: ids of facts, the best first; only `SEEDS` of them count.
+    """
+    seeds = seeds[:SEEDS]
+    if not seeds:
+        return []
+    rows = {row["id"]: row for row in await facts.many(tx, list(seeds))}
+    asked = {one.casefold() for one in spellings(question)}
+    by_subject: dict[str | UUID, UUID] = {}  # which of them led there first
+    names: set[str] = set()  # in lower case, and as written: an entity is found by either
+    for id in seeds:
+        if (row := rows.get(id)) is None:
+            continue
+        for name in _names_in(row):
+            if name.casefold() not in asked:
+                by_subject.setdefault(name.casefold(), id)
+                names |= {name, name.casefold()}
+        subject = row["subject"].casefold()
+        if row["entity_id"] is not None and subject not in asked and not _of_asker(subject):
+            by_subject.setdefault(row["entity_id"], id)
+    if not by_subject:
+        return []
+    entities = [one for one in by_subject if isinstance(one, UUID)]
+    return _best(await linked(tx, wanted, sorted(names), entities, vector), by_subject, seeds)
+
+
+def _names_in(row: Row) -> list[str]:
+    """Whom a fact is about and whom it names, by their capitals, but for who asks.
+
+    "The household" and "ferme" are what most facts are about: to go on from there leads nowhere.
+    """
+    said = (row["subject"], *spellings(row["content"]))
+    return [one for one in said if one[:1].isupper() and not _of_asker(one)]
+
+
+def _of_asker(name: str) -> bool:
+    return name.casefold().replace(" ", "_") in ASKERS
+
+
+def _best(
+    records: Records, by_subject: Mapping[str | UUID, UUID], seeds: Sequence[UUID]
+) -> list[Followed]:
+    """The nearest of each subject; those to which a better fact led come first."""
+    of_each: defaultdict[str | UUID, list[Followed]] = defaultdict(list)
+    for record in records:
+        if record["id"] not in seeds:
+            called = (one.casefold() for one in record["names"] or ())
+            subjects = (record["subject_key"], record["entity_id"], *called)
+            seed = min((by_subject[one] for one in subjects if one in by_subject), key=seeds.index)
+            subject = record["entity_id"] or record["subject_key"]
+            of_each[subject].append(Followed(record, seed))
+    nearest = [one for some in of_each.values() for one in some[:OF_EACH]]
+    return sorted(nearest, key=lambda one: seeds.index(one.seed))[:AT_MOST]

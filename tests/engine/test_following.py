@@ -1,0 +1,124 @@
+"""One step from fact to fact: what memory knows of those whom the best facts speak of (C-457)."""
+
+from datetime import timedelta
+
+import pytest
+
+from conftest import Clock
+from memory_butler.domain.principals import Principal
+from memory_butler.engine.context import build_context
+from memory_butler.engine.entities import create_entity
+from memory_butler.engine.following import AT_MOST, OF_EACH
+from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import recall
+from memory_butler.engine.remember import store_fact
+
+pytestmark = pytest.mark.anyio
+
+OTHERS = (
+    "Ada Brook|Ben Carr|Cleo Dunn|Dora Eng|Eli Frost|Fay Gill|Gus Hart|Hedy Irwin|Ivo Jung|Jo Kern"
+    "|Kit Lund|Lea Moss|Max Nash|Nina Orr|Otto Pell|Pia Quist|Rex Rowe|Sia Stone|Ted Ulm|Una Voigt"
+).split("|")
+LESSON = "Pottery class is with Maren Oltmann"
+NUMBER = "Maren Oltmann's phone number is 0441 5550"
+
+
+async def tell(memory: Memory, who: Principal, subject: str, predicate: str, content: str) -> None:
+    await store_fact(memory, who, subject, predicate, content)
+
+
+@pytest.fixture
+async def town(memory: Memory, principal: Principal) -> Memory:
+    """The numbers and doings of twenty people, beside whom no single one stands out."""
+    for place, name in enumerate(OTHERS):
+        await tell(memory, principal, name, "phone", f"{name}'s phone number is 0441 10{place}")
+        await tell(
+            memory, principal, name, "text", f"{name} wants no text before {place} in the morning"
+        )
+    return memory
+
+
+async def found(memory: Memory, principal: Principal, question: str) -> list[str]:
+    return [hit.row["content"] for hit in await recall(memory, principal, question)]
+
+
+ASKED = "Juno is ill and misses pottery, whom do I text?"
+
+
+async def test_who_is_named_by_the_best_fact_is_followed(
+    town: Memory, principal: Principal
+) -> None:
+    await tell(town, principal, "Maren Oltmann", "phone", NUMBER)
+    assert NUMBER not in await found(town, principal, ASKED)
+    await tell(town, principal, "pottery", "lesson", LESSON)
+    assert {LESSON, NUMBER} <= {*await found(town, principal, ASKED)}
+    block = await build_context(town, principal, ASKED, "home")
+    assert NUMBER in block.text
+
+
+async def test_whom_the_best_fact_is_about_is_followed(town: Memory, principal: Principal) -> None:
+    await tell(town, principal, "Maren Oltmann", "phone", NUMBER)
+    await tell(town, principal, "Maren Oltmann", "work", "Gives the pottery class")
+    assert NUMBER in await found(town, principal, ASKED)
+
+
+async def test_an_entity_is_followed_under_each_of_its_names(
+    town: Memory, principal: Principal
+) -> None:
+    await create_entity(town, principal, "Maren Oltmann", "person", aliases=["Maren", "Mo"])
+    await tell(town, principal, "Mo", "phone", "Mo's phone number is 0441 5550")
+    await tell(town, principal, "pottery", "lesson", "Pottery class is with Maren")
+    assert "Mo's phone number is 0441 5550" in await found(town, principal, ASKED)
+
+
+async def test_an_entity_is_followed_however_its_name_is_written(
+    town: Memory, principal: Principal
+) -> None:
+    await create_entity(town, principal, "Maren", "person")
+    await tell(town, principal, "maren", "work", "maren gives the pottery class")
+    await tell(town, principal, "maren", "phone", "maren's number is 0441 5550")
+    assert "maren's number is 0441 5550" in await found(town, principal, ASKED)
+
+
+async def test_what_most_facts_are_about_is_not_followed(
+    memory: Memory, principal: Principal
+) -> None:
+    for subject in ("household", "Household", "plant", "user"):
+        await tell(memory, principal, subject, "pottery", "Pottery class is in the blue house")
+        await tell(memory, principal, subject, "oven", "The oven door sticks")
+    assert "The oven door sticks" not in await found(memory, principal, "Where is pottery class?")
+
+
+async def test_nothing_is_followed_from_what_does_not_bear(
+    town: Memory, principal: Principal
+) -> None:
+    await tell(town, principal, "Maren Oltmann", "phone", NUMBER)
+    await tell(town, principal, "pottery", "lesson", LESSON)
+    assert await found(town, principal, "Who discovered penicillin?") == []
+
+
+async def test_what_is_over_or_little_trusted_is_not_followed(
+    town: Memory, principal: Principal, clock: Clock
+) -> None:
+    await tell(town, principal, "pottery", "lesson", LESSON)
+    soon = clock.now + timedelta(hours=1)
+    await store_fact(town, principal, "Maren Oltmann", "phone", NUMBER, valid_until=soon)
+    await store_fact(town, principal, "Maren Oltmann", "fax", "0441 77", trust="untrusted_web")
+    clock.now += timedelta(hours=2)
+    hits = await recall(town, principal, ASKED, min_trust="agent_inferred")
+    assert {NUMBER, "0441 77"}.isdisjoint(hit.row["content"] for hit in hits)
+
+
+async def test_only_a_few_of_each_are_added(town: Memory, principal: Principal) -> None:
+    await tell(town, principal, "pottery", "lesson", LESSON)
+    for year in range(30):
+        await tell(town, principal, "Maren Oltmann", f"prize {year}", f"Won prize {1990 + year}")
+    hits = await recall(town, principal, ASKED, limit=40)
+    prizes = [hit for hit in hits if hit.row["content"].startswith("Won prize")]
+    assert 0 < len(prizes) <= OF_EACH <= AT_MOST
+
+
+async def test_another_tenants_people_are_not_followed(town: Memory, principal: Principal) -> None:
+    await tell(town, principal, "pottery", "lesson", LESSON)
+    await tell(town, Principal("another", "test"), "Maren Oltmann", "phone", NUMBER)
+    assert NUMBER not in await found(town, principal, ASKED)
