@@ -49,6 +49,30 @@ REPEATING = (
     ("turn the mattress every 3 months", "2026-06-04 2026-09-04 2026-12-04"),
     ("renew the pass every year on 4 april", "2026-04-04 2027-04-04 2028-04-04"),
     ("party every year on february 29", "2027-02-28 2028-02-29 2029-02-28"),
+    ("dad's birthday on 29 october, every year", "2026-10-29 2027-10-29 2028-10-29"),
+    ("dad's birthday, october 29th every year", "2026-10-29 2027-10-29 2028-10-29"),
+    ("dad's birthday every 29 october", "2026-10-29 2027-10-29 2028-10-29"),
+    (
+        "dad's birthday every october 29th at 9am",
+        "2026-10-29T09:00 2027-10-29T09:00 2028-10-29T09:00",
+    ),
+    (
+        "dad's birthday on 29 october, every year at 9am",
+        "2026-10-29T09:00 2027-10-29T09:00 2028-10-29T09:00",
+    ),
+    ("pay the rent every month, starting 5 november", "2026-11-05 2026-12-05 2027-01-05"),
+    ("pay the rent on 5 november, then monthly", "2026-11-05 2026-12-05 2027-01-05"),
+    ("bins out every 2 weeks, starting friday", "2026-03-06 2026-03-20 2026-04-03"),
+    ("write to the aunts every year at christmas", "2026-12-25 2027-12-25 2028-12-25"),
+    ("dad's birthday, yearly on 29 october", "2026-10-29 2027-10-29 2028-10-29"),
+    ("dad's birthday, annually on october 29", "2026-10-29 2027-10-29 2028-10-29"),
+    ("dad's birthday, 29 october (yearly)", "2026-10-29 2027-10-29 2028-10-29"),
+    ("call mum on friday at 5pm, weekly", "2026-03-06T17:00 2026-03-13T17:00 2026-03-20T17:00"),
+    ("call mum friday every two weeks", "2026-03-06 2026-03-20 2026-04-03"),
+    ("call mum weekly, friday 5pm", "2026-03-06T17:00 2026-03-13T17:00 2026-03-20T17:00"),
+    ("take the pill tomorrow at 8am, daily", "2026-03-05T08:00 2026-03-06T08:00 2026-03-07T08:00"),
+    ("pay the rent on 31 march, every month", "2026-03-31 2026-04-30 2026-05-31"),
+    ("dad's birthday 2026-10-29, repeats every year", "2026-10-29 2027-10-29 2028-10-29"),
     ("take the pills every 8 hours", "2026-03-04T21:00 2026-03-05T05:00 2026-03-05T13:00"),
     ("every monday to friday at 9 stand-up", "2026-03-05T09:00 2026-03-06T09:00 2026-03-09T09:00"),
     ("every day from monday to friday: read", "2026-03-04 2026-03-05 2026-03-06"),
@@ -80,6 +104,8 @@ ENDING = (
     ("drink every hour for 3 hours", "2026-03-04T14:00 2026-03-04T15:00 2026-03-04T16:00"),
     ("yoga every thursday and friday at 6pm this week", "2026-03-05T18:00 2026-03-06T18:00"),
     ("take pills daily until friday", "2026-03-04 2026-03-05 2026-03-06"),
+    ("yoga on friday, weekly until 20 march", "2026-03-06 2026-03-13 2026-03-20"),
+    ("yoga on friday, every week for two weeks", "2026-03-06 2026-03-13"),
     ("feed the fish every day from 10 to 12 march", "2026-03-10 2026-03-11 2026-03-12"),
 )
 # Their length, another thing to do, and a month without such a day.
@@ -99,6 +125,9 @@ NOT_REPEATING = (
     "enjoy every minute of it",
     "call mum on friday",
     "do it every 0 days",
+    "file the report of 3 may; every year it is late",
+    "dentist on friday, every day a walk is too much",
+    "team lunch friday (monthly)",
 )
 
 
@@ -165,6 +194,29 @@ def test_what_names_no_end_repeats_for_good(text: str) -> None:
 def test_what_does_not_repeat(text: str) -> None:
     found = schedule(None, text, NOW, BERLIN)
     assert found is None or found.repeats is None
+
+
+@pytest.mark.parametrize(
+    ("due", "text", "rule"),
+    [
+        ("29 October", "dad's birthday, every year", "FREQ=YEARLY;BYMONTH=10;BYMONTHDAY=29;"),
+        ("friday at 5pm", "call mum every week", "FREQ=WEEKLY;BYDAY=FR;"),
+        ("5 April", "pay the rent monthly", "FREQ=MONTHLY;BYMONTHDAY=5;"),
+    ],
+)
+def test_what_only_says_how_often_comes_round_on_the_given_day(
+    due: str, text: str, rule: str
+) -> None:
+    found = schedule(due, text, NOW, BERLIN)
+    assert found is not None
+    assert (found.repeats or "").startswith(rule)
+
+
+def test_every_day_and_another_thing_on_a_day_are_two() -> None:
+    found = schedule(None, "vitamins every day, dentist on friday", NOW, BERLIN)
+    assert found is not None
+    assert written(found.due, BERLIN.zone) == "2026-03-04"
+    assert (found.repeats or "").startswith("FREQ=DAILY;")
 
 
 def test_a_part_of_the_day_gives_way_to_a_time() -> None:
