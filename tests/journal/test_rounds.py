@@ -354,11 +354,32 @@ def test_who_comes_back_after_weeks_hears_how_often_it_was(live: LiveJournal, cl
     live.log("I take it every Friday evening.")
     live.log('<plan due="every friday at 8pm">take the methotrexate</plan>', COMPANION)
     clock.now = datetime(2026, 3, 27, 9, 0, tzinfo=UTC)
-    told = "take the methotrexate (due Friday, 6 March 2026, 20:00; every Friday)"
+    often = "every Friday, next on Friday, 27 March 2026, 20:00"
+    told = f"take the methotrexate (due Friday, 6 March 2026, 20:00; {often})"
     assert come_due_words(live.greeting().plans, BERLIN) == [f"overdue: {told}"]
     live.log("I am back.")
     assert f"overdue: {told}" in live.assemble().user
-    assert "- [plan, assistant, every Friday] take the methotrexate (due" in live.assemble().user
+    assert f"- [plan, assistant, {often}] take the methotrexate (due" in live.assemble().user
+
+
+@pytest.mark.parametrize(
+    ("due", "when"),
+    [
+        # Not a day late, ended meanwhile, and of hours, which count from when it is done.
+        ("every friday at 8pm", datetime(2026, 3, 7, 12, tzinfo=UTC)),
+        ("every friday at 8pm until 13 march", datetime(2026, 3, 27, 9, tzinfo=UTC)),
+        ("every 8 hours", datetime(2026, 3, 27, 9, tzinfo=UTC)),
+    ],
+)
+def test_no_next_time_is_told_where_none_is_sure(
+    live: LiveJournal, clock: Clock, due: str, when: datetime
+) -> None:
+    live.log("I take it.")
+    live.log(f'<plan due="{due}">take the methotrexate</plan>', COMPANION)
+    clock.now = when
+    live.log("I am back.")
+    assert "overdue: take the methotrexate" in live.assemble().user
+    assert "next on" not in live.assemble().user
 
 
 def test_said_twice_on_a_day_it_is_done_once(live: LiveJournal, clock: Clock) -> None:

@@ -112,10 +112,19 @@ def repeats_words(rule: str) -> str:
     return f"every {count} {unit}s{f' on {on}' if on else ''}{until}"
 
 
+def _often_words(one: OnMind, policy: JournalPolicy) -> str:
+    """ "every Friday"; of one that was missed with the next time, "next on Friday, 27 March …"."""
+    if not one.item.repeats:
+        return ""
+    coming = f", next on {date_words(one.next_due, policy)}" if one.next_due else ""
+    return f"{repeats_words(one.item.repeats)}{coming}"
+
+
 def come_due_words(plans: ComeDue, policy: JournalPolicy) -> list[str]:
     """ "overdue: pay the rent (due Sunday, 1 March 2026, 23:59)"; late, then near.
 
-    Of what repeats it says how often: it may have been missed more than once. Of more plans than
+    Of what repeats it says how often: it may have been missed more than once; and when it comes
+    round again, for the date is of the first that was missed (C-560). Of more plans than
     are told those remain whose date is nearest.
     """
     lines: list[str] = []
@@ -124,7 +133,7 @@ def come_due_words(plans: ComeDue, policy: JournalPolicy) -> list[str]:
         ("soon", plans.near, plans.near[:MAX_TOLD_PLANS]),
     ):
         for one in told:
-            often = f"; {repeats_words(one.item.repeats)}" if one.item.repeats else ""
+            often = f"; {words}" if (words := _often_words(one, policy)) else ""
             due = f" (due {date_words(one.item.due, policy)}{often})" if one.item.due else ""
             lines.append(f"{what}: {one_line(one.item.content)[:MAX_TOLD_CHARS]}{due}")
         if len(found) > MAX_TOLD_PLANS:
@@ -141,7 +150,7 @@ def memory_line(one: OnMind, now: datetime, policy: JournalPolicy, limit: int | 
     item = one.item
     who = one_line(policy.called(item.actor)) if item.actor else "unknown"
     due = f" (due {date_words(item.due, policy)}; {phase_words(one.phase)})" if item.due else ""
-    when = f", {repeats_words(item.repeats)}" if item.repeats else ""
+    when = f", {words}" if (words := _often_words(one, policy)) else ""
     day = item.refreshed_at.astimezone(policy.zone).date()
     today = now.astimezone(policy.zone).date()
     if item.due is None and day != today:
