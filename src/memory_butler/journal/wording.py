@@ -13,7 +13,7 @@ from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.text import one_line, storable
 from memory_butler.journal.due import in_zone, times_left_out
 from memory_butler.journal.items import DISPLAY_TAGS, Event, is_assistant
-from memory_butler.journal.lifecycle import ComeDue, OnMind, phase_words
+from memory_butler.journal.lifecycle import ComeDue, OnMind, mentioned, phase_words
 from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy, TokenCounter
 from memory_butler.journal.rounds import days_of, end_of, step_of
@@ -22,6 +22,8 @@ from memory_butler.journal.tags import Command, Piece, Remember, read
 CUT: Final = " […]"
 # So long a silence is told with the time; a shorter one is no gap.
 MIN_TOLD_HOURS: Final = 2
+# So few across midnight are hours of one night, not the next day.
+MAX_NIGHT_HOURS: Final = 5
 # So many plans open a conversation, and so much of each.
 MAX_TOLD_PLANS: Final = 20
 MAX_TOLD_CHARS: Final = 200
@@ -94,6 +96,8 @@ def _later_words(last: datetime, now: datetime, policy: JournalPolicy) -> str:
     days = (now.astimezone(policy.zone).date() - last.astimezone(policy.zone).date()).days
     if days == 0:
         return f"{hours} hours later"
+    if days == 1 and hours <= MAX_NIGHT_HOURS:
+        return f"{hours} hours later, after midnight"
     return "the next day" if days == 1 else f"{days} days later"
 
 
@@ -156,7 +160,7 @@ def memory_line(one: OnMind, now: datetime, policy: JournalPolicy, limit: int | 
     if item.due is None and day != today:
         year = f" {day.year}" if day.year != today.year else ""
         when = f", {DAYS[day.weekday()][:3]} {day.day} {_MONTHS[day.month - 1][:3]}{year}"
-    begin, text = f"- [{item.type}, {who}{when}] ", one_line(item.content)
+    begin, text = f"- [{item.type}, {who}{when}] ", one_line(of_subject(item.content, item.subject))
     if limit is not None and policy.count(f"{begin}{text}{due}") > limit:
         text = cut(text, limit - policy.count(begin) - policy.count(due), policy.count)
     return f"{begin}{text}{due}"
@@ -283,7 +287,15 @@ def kept_words(changes: Iterable[Remember | Command]) -> list[str]:
 
 def remembered(tag: Remember) -> str:
     """ "the wedding (due: 20 June at 2pm)": a tag's content, and its date as it was said."""
-    return f"{tag.content} (due: {tag.due})" if tag.due else tag.content
+    content = of_subject(tag.content, tag.subject)
+    return f"{content} (due: {tag.due})" if tag.due else content
+
+
+def of_subject(content: str, subject: str | None) -> str:
+    """ "Jonas: distant since Saturday": a text with what it is about, where it does not say so."""
+    if not subject or mentioned(content, (subject,)):
+        return content
+    return f"{subject}: {content}"
 
 
 def kept_of(event: Event, policy: JournalPolicy) -> list[str]:
