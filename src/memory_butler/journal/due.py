@@ -377,7 +377,7 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
     if found.end - found.start > 2 * DAY or clock.hour == 24:
         return found
     at = found.start.replace(hour=clock.hour, minute=clock.minute)
-    is_small = clock.hour < 6 if clock.half else clock.hour in (12, 1, 2, 3, 4)
+    is_small = clock.hour == 12 or (clock.hour < 6 if clock.half else clock.hour in (1, 2, 3, 4))
     is_night = said is not None and found.repeats is None and _NIGHT.search(said) is not None
     if is_night and is_small and not clock.zone:
         # The small hours of a night are those of the next day.
