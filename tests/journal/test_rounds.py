@@ -302,7 +302,7 @@ def plan(live: LiveJournal) -> Item:
 def test_done_ends_this_time_and_the_next_one_begins(live: LiveJournal, clock: Clock) -> None:
     kept = live.log('<plan due="every tuesday at 7pm">swim</plan>').changes
     assert change_lines(kept, BERLIN) == [
-        "kept plan: swim, due Tuesday, 10 March 2026, 19:00, and again after that"
+        "kept plan: swim, due Tuesday, 10 March 2026, 19:00, and again every Tuesday"
     ]
     live.undo()
     live.log(f"<plan>{SWIMMING}</plan>")

@@ -188,7 +188,8 @@ def change_lines(
             is_new_plan = one.type == "plan" and one.event == "tag" and not taken_back
             if due is None and is_new_plan:
                 when = ", without a date"  # one that was meant was not understood
-            when += ", and again after that" if one.repeats and one.event == "tag" else ""
+            if one.repeats and one.event == "tag":
+                when += f", and again {repeats_words(one.repeats)}"
             if due and is_new_plan:
                 local = due.astimezone(policy.zone)
                 left = times_left_out(one.due_words, local) or times_left_out(one.content, local)
