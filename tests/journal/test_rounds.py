@@ -451,6 +451,28 @@ def test_undo_takes_back_the_next_time_with_the_done(live: LiveJournal, clock: C
     assert told(live.log("plan>done swimming").changes)[1] == ("again", "2026-03-17T19:00")
 
 
+def test_what_was_missed_and_is_told_again_in_other_words_is_one(
+    live: LiveJournal, clock: Clock
+) -> None:
+    live.log("<plan>take the pill every morning at 8</plan>", "user")
+    clock.now = datetime(2026, 3, 9, 20, 0, tzinfo=UTC)
+    live.log("I forget the pill all the time.", "user")
+    again = live.log('<plan due="every morning at 8">take your pill</plan>', COMPANION)
+    assert told(again.changes) == [("retag", "2026-03-10T08:00")]
+    before = live.at(datetime(2026, 3, 9, 19, 0, tzinfo=UTC)).plans()
+    assert [written(one.item.due, BERLIN.zone) for one in before if one.item.due] == [
+        "2026-03-05T08:00"
+    ]
+    now = live.at(datetime(2026, 3, 9, 21, 0, tzinfo=UTC))
+    assert written(plan(now).due or NOW, BERLIN.zone) == "2026-03-10T08:00"
+    clock.now = datetime(2026, 3, 10, 8, 0, tzinfo=UTC)
+    done = live.log("plan>done take the pill", COMPANION)
+    assert done.unmatched == ()
+    # Another time of day is another plan.
+    live.log('<plan due="every evening at 8pm">take the pill</plan>', COMPANION)
+    assert len(live.plans()) == 2
+
+
 def test_an_edit_keeps_the_rule_unless_the_text_has_a_date(live: LiveJournal) -> None:
     live.log('<plan due="every tuesday at 7pm">swimming</plan>')
     first = plan(live)

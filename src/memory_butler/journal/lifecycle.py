@@ -218,10 +218,11 @@ def arrive(
     active: Iterable[Item],
     due: datetime | None = None,
     languages: Sequence[str] = ("en",),
+    repeats: str | None = None,
 ) -> Arrival:
     """What a memory tag does to the active items (JSUP-01, JSUP-02, JSUP-05, C-91).
 
-    A plan that is `due` and of which another one tells is that one.
+    A plan that is `due`, or `repeats`, and of which another one tells is that one.
     """
     same_type = [item for item in active if item.type == tag.type]
     subject = subject_of(tag)
@@ -235,7 +236,12 @@ def arrive(
         again = [
             item
             for item in same_type
-            if is_same_plan((tag.content, due), (item.content, item.due), languages)
+            if is_same_plan(
+                (tag.content, due),
+                (item.content, item.due),
+                languages,
+                same_rule=repeats is not None and repeats == item.repeats,
+            )
         ]
     if again:
         return Arrival(max(again, key=_age), (), subject)
@@ -251,10 +257,15 @@ def is_same_plan(
     one: tuple[str, datetime | None],
     other: tuple[str, datetime | None],
     languages: Sequence[str] = ("en",),
+    *,
+    same_rule: bool = False,
 ) -> bool:
     """Whether two texts with their due dates are one plan, which both sides tell of (C-494): due at
-    the same moment, and with the same stems, dates apart, and the same small words that matter."""
-    if one[1] is None or one[1] != other[1] or likeness(one[0], other[0], languages) < 1.0:
+    the same moment or by the `same_rule`, and with the same stems, dates apart, and the same small
+    words that matter."""
+    if one[1] is None or not (same_rule or one[1] == other[1]):
+        return False
+    if likeness(one[0], other[0], languages) < 1.0:
         return False
     left, right = (
         _OPPOSED.intersection(words_of(undated(text, languages))) for text, _ in (one, other)

@@ -180,7 +180,7 @@ def remember(
 ) -> list[Change]:
     """Carry out a memory tag (JSUP-01, JSUP-02, JSUP-05); what changed, in order."""
     due, repeats = (scheduled.due, scheduled.repeats) if scheduled else (None, None)
-    arrival = arrive(tag, active(db, policy), due, policy.languages)
+    arrival = arrive(tag, active(db, policy), due, policy.languages, repeats)
     changes = [leave(db, item, "supersede", at) for item in arrival.supersede]
     if arrival.refresh is not None:
         id = arrival.refresh.id
