@@ -288,6 +288,8 @@ class _Life:
             if not any(one.startswith(content) for one in busy):
                 break
         kind = self.rng.choice(kinds)
+        if task.get("late") and "late" in kind:
+            kind = {**kind, "time": kind["late"]}  # dinner at half past seven is in the evening
         due, words = self._when(kind, at, on)
         done = [one.format(**values) for one in task["done"]]
         return content, due, words, {"task": task["plan"], "done": done}

@@ -102,6 +102,12 @@ def test_late_plans_and_what_was_said_meanwhile_greet_one_who_comes_back(
     assert "(overdue: pay the rent tomorrow (due " in said.err
 
 
+def test_the_list_of_what_is_on_its_mind_says_whom_a_description_is_of(home: Installation) -> None:
+    kept = '<desc subject="Jonas">distant since Saturday</desc>'
+    home.inside("journal", "chat", stdin=f"He is odd. {kept}\n")
+    assert "jonas: distant since Saturday" in home.inside("journal", "mind").out
+
+
 def test_a_damaged_journal_is_named_and_the_others_are_listed(home: Installation) -> None:
     home.inside("journal", "chat", "--script", script(home, NEXT_DAY), stdin="Hello\n")
     (home.data_dir / "journal" / "default" / "ada.sqlite").write_bytes(b"rubbish" * 1_000)

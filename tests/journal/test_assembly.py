@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -635,6 +635,40 @@ def test_days_are_those_of_the_user(file: JournalFile, clock: Clock) -> None:
         "user: After it.",
     ]
     assert "last spoke" not in prompt.user
+
+
+def test_a_night_is_told_in_hours(live: LiveJournal, clock: Clock) -> None:
+    clock.now = datetime(2026, 3, 1, 23, 50, tzinfo=UTC)
+    live.log("I cannot sleep.", "user")
+    clock.now = datetime(2026, 3, 2, 2, 20, tzinfo=UTC)
+    live.log("Still awake.", "user")
+    told = "user last spoke on Sunday, 1 March 2026, 23:50; it is 2 hours later, after midnight\n"
+    assert told in live.assemble().user
+
+
+def test_the_hours_of_a_night_are_those_that_passed(file: JournalFile, clock: Clock) -> None:
+    live = LiveJournal(file, JournalPolicy(zone=ZoneInfo("Europe/Berlin")), clock)
+    clock.now = datetime(2026, 10, 24, 21, 56, tzinfo=UTC)  # 23:56, in summer time
+    live.log("The clocks go back tonight.", "user")
+    clock.now = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # 2:30 for the second time
+    live.log("Still awake.", "user")
+    assert "23:56; it is 4 hours later, after midnight\n" in live.assemble().user
+
+
+def test_a_description_says_of_whom_it_is(live: LiveJournal) -> None:
+    live.log('<desc subject="Jonas">distant since Saturday</desc>', "assistant")
+    live.log('<desc subject="Ada">Ada has long hair</desc><desc>Bo: is tall</desc>', "assistant")
+    live.log('<desc subject="Ian">misses Brian</desc>', "assistant")
+    live.log('<pin subject="the garden">the key is under the pot</pin>', "assistant")
+    live.log("Hello.", "user")
+    lines = part(live.assemble(), "lingering").text.splitlines()
+    assert lines == [
+        "- [desc, assistant] jonas: distant since Saturday",
+        "- [desc, assistant] Ada has long hair",
+        "- [desc, assistant] Bo: is tall",
+        "- [desc, assistant] ian: misses Brian",
+        "- [pin, assistant] the garden: the key is under the pot",
+    ]
 
 
 def test_what_is_not_shown_is_no_gap(live: LiveJournal, clock: Clock) -> None:

@@ -136,6 +136,8 @@ def test_a_day_in_another_language(language: str, text: str, day: str) -> None:
         ("tonight at 1am", "2026-03-05T01:00:00+01:00"),
         ("at 1 tonight", "2026-03-05T01:00:00+01:00"),
         ("tonight at 12", "2026-03-05T00:00:00+01:00"),
+        ("tonight at 12:30", "2026-03-05T00:30:00+01:00"),
+        ("at 12:15 tonight", "2026-03-05T00:15:00+01:00"),
         ("tonight at 9", "2026-03-04T21:00:00+01:00"),
     ],
 )

@@ -126,6 +126,12 @@ async def test_a_run_is_told_the_date_of_a_plan(live: LiveJournal) -> None:
     assert "(plan) the wedding (due: 20 June at 2pm)\n" in question.text
 
 
+async def test_a_run_is_told_whom_a_description_is_of(live: LiveJournal) -> None:
+    tell(live, "He is odd.", '<say>Oh.</say><desc subject="Jonas">distant since Saturday</desc>')
+    question = ask("weekly", live.events(), {}, POLICY, 3_000)
+    assert "(desc) Jonas: distant since Saturday\n" in question.text
+
+
 async def test_a_run_goes_on_where_the_last_one_ended(
     desk: MaintenanceDesk, live: LiveJournal
 ) -> None:

@@ -49,6 +49,30 @@ REPEATING = (
     ("turn the mattress every 3 months", "2026-06-04 2026-09-04 2026-12-04"),
     ("renew the pass every year on 4 april", "2026-04-04 2027-04-04 2028-04-04"),
     ("party every year on february 29", "2027-02-28 2028-02-29 2029-02-28"),
+    ("dad's birthday on 29 october, every year", "2026-10-29 2027-10-29 2028-10-29"),
+    ("dad's birthday, october 29th every year", "2026-10-29 2027-10-29 2028-10-29"),
+    ("dad's birthday every 29 october", "2026-10-29 2027-10-29 2028-10-29"),
+    (
+        "dad's birthday every october 29th at 9am",
+        "2026-10-29T09:00 2027-10-29T09:00 2028-10-29T09:00",
+    ),
+    (
+        "dad's birthday on 29 october, every year at 9am",
+        "2026-10-29T09:00 2027-10-29T09:00 2028-10-29T09:00",
+    ),
+    ("pay the rent every month, starting 5 november", "2026-11-05 2026-12-05 2027-01-05"),
+    ("pay the rent on 5 november, then monthly", "2026-11-05 2026-12-05 2027-01-05"),
+    ("bins out every 2 weeks, starting friday", "2026-03-06 2026-03-20 2026-04-03"),
+    ("write to the aunts every year at christmas", "2026-12-25 2027-12-25 2028-12-25"),
+    ("dad's birthday, yearly on 29 october", "2026-10-29 2027-10-29 2028-10-29"),
+    ("dad's birthday, annually on october 29", "2026-10-29 2027-10-29 2028-10-29"),
+    ("dad's birthday, 29 october (yearly)", "2026-10-29 2027-10-29 2028-10-29"),
+    ("call mum on friday at 5pm, weekly", "2026-03-06T17:00 2026-03-13T17:00 2026-03-20T17:00"),
+    ("call mum friday every two weeks", "2026-03-06 2026-03-20 2026-04-03"),
+    ("call mum weekly, friday 5pm", "2026-03-06T17:00 2026-03-13T17:00 2026-03-20T17:00"),
+    ("take the pill tomorrow at 8am, daily", "2026-03-05T08:00 2026-03-06T08:00 2026-03-07T08:00"),
+    ("pay the rent on 31 march, every month", "2026-03-31 2026-04-30 2026-05-31"),
+    ("dad's birthday 2026-10-29, repeats every year", "2026-10-29 2027-10-29 2028-10-29"),
     ("take the pills every 8 hours", "2026-03-04T21:00 2026-03-05T05:00 2026-03-05T13:00"),
     ("every monday to friday at 9 stand-up", "2026-03-05T09:00 2026-03-06T09:00 2026-03-09T09:00"),
     ("every day from monday to friday: read", "2026-03-04 2026-03-05 2026-03-06"),
@@ -100,6 +124,8 @@ ENDING = (
     ("drink every hour for 3 hours", "2026-03-04T14:00 2026-03-04T15:00 2026-03-04T16:00"),
     ("yoga every thursday and friday at 6pm this week", "2026-03-05T18:00 2026-03-06T18:00"),
     ("take pills daily until friday", "2026-03-04 2026-03-05 2026-03-06"),
+    ("yoga on friday, weekly until 20 march", "2026-03-06 2026-03-13 2026-03-20"),
+    ("yoga on friday, every week for two weeks", "2026-03-06 2026-03-13"),
     ("feed the fish every day from 10 to 12 march", "2026-03-10 2026-03-11 2026-03-12"),
 )
 # Their length, another thing to do, and a month without such a day.
@@ -119,6 +145,9 @@ NOT_REPEATING = (
     "enjoy every minute of it",
     "call mum on friday",
     "do it every 0 days",
+    "file the report of 3 may; every year it is late",
+    "dentist on friday, every day a walk is too much",
+    "team lunch friday (monthly)",
 )
 
 
@@ -185,6 +214,29 @@ def test_what_names_no_end_repeats_for_good(text: str) -> None:
 def test_what_does_not_repeat(text: str) -> None:
     found = schedule(None, text, NOW, BERLIN)
     assert found is None or found.repeats is None
+
+
+@pytest.mark.parametrize(
+    ("due", "text", "rule"),
+    [
+        ("29 October", "dad's birthday, every year", "FREQ=YEARLY;BYMONTH=10;BYMONTHDAY=29;"),
+        ("friday at 5pm", "call mum every week", "FREQ=WEEKLY;BYDAY=FR;"),
+        ("5 April", "pay the rent monthly", "FREQ=MONTHLY;BYMONTHDAY=5;"),
+    ],
+)
+def test_what_only_says_how_often_comes_round_on_the_given_day(
+    due: str, text: str, rule: str
+) -> None:
+    found = schedule(due, text, NOW, BERLIN)
+    assert found is not None
+    assert (found.repeats or "").startswith(rule)
+
+
+def test_every_day_and_another_thing_on_a_day_are_two() -> None:
+    found = schedule(None, "vitamins every day, dentist on friday", NOW, BERLIN)
+    assert found is not None
+    assert written(found.due, BERLIN.zone) == "2026-03-04"
+    assert (found.repeats or "").startswith("FREQ=DAILY;")
 
 
 def test_a_part_of_the_day_gives_way_to_a_time() -> None:
@@ -270,7 +322,7 @@ def plan(live: LiveJournal) -> Item:
 def test_done_ends_this_time_and_the_next_one_begins(live: LiveJournal, clock: Clock) -> None:
     kept = live.log('<plan due="every tuesday at 7pm">swim</plan>').changes
     assert change_lines(kept, BERLIN) == [
-        "kept plan: swim, due Tuesday, 10 March 2026, 19:00, and again after that"
+        "kept plan: swim, due Tuesday, 10 March 2026, 19:00, and again every Tuesday"
     ]
     live.undo()
     live.log(f"<plan>{SWIMMING}</plan>")
@@ -322,11 +374,32 @@ def test_who_comes_back_after_weeks_hears_how_often_it_was(live: LiveJournal, cl
     live.log("I take it every Friday evening.")
     live.log('<plan due="every friday at 8pm">take the methotrexate</plan>', COMPANION)
     clock.now = datetime(2026, 3, 27, 9, 0, tzinfo=UTC)
-    told = "take the methotrexate (due Friday, 6 March 2026, 20:00; every Friday)"
+    often = "every Friday, next on Friday, 27 March 2026, 20:00"
+    told = f"take the methotrexate (due Friday, 6 March 2026, 20:00; {often})"
     assert come_due_words(live.greeting().plans, BERLIN) == [f"overdue: {told}"]
     live.log("I am back.")
     assert f"overdue: {told}" in live.assemble().user
-    assert "- [plan, assistant, every Friday] take the methotrexate (due" in live.assemble().user
+    assert f"- [plan, assistant, {often}] take the methotrexate (due" in live.assemble().user
+
+
+@pytest.mark.parametrize(
+    ("due", "when"),
+    [
+        # Not a day late, ended meanwhile, and of hours, which count from when it is done.
+        ("every friday at 8pm", datetime(2026, 3, 7, 12, tzinfo=UTC)),
+        ("every friday at 8pm until 13 march", datetime(2026, 3, 27, 9, tzinfo=UTC)),
+        ("every 8 hours", datetime(2026, 3, 27, 9, tzinfo=UTC)),
+    ],
+)
+def test_no_next_time_is_told_where_none_is_sure(
+    live: LiveJournal, clock: Clock, due: str, when: datetime
+) -> None:
+    live.log("I take it.")
+    live.log(f'<plan due="{due}">take the methotrexate</plan>', COMPANION)
+    clock.now = when
+    live.log("I am back.")
+    assert "overdue: take the methotrexate" in live.assemble().user
+    assert "next on" not in live.assemble().user
 
 
 def test_said_twice_on_a_day_it_is_done_once(live: LiveJournal, clock: Clock) -> None:
@@ -396,6 +469,28 @@ def test_undo_takes_back_the_next_time_with_the_done(live: LiveJournal, clock: C
     assert one.repeats is not None
     # As it was known in between, it was the next one.
     assert told(live.log("plan>done swimming").changes)[1] == ("again", "2026-03-17T19:00")
+
+
+def test_what_was_missed_and_is_told_again_in_other_words_is_one(
+    live: LiveJournal, clock: Clock
+) -> None:
+    live.log("<plan>take the pill every morning at 8</plan>", "user")
+    clock.now = datetime(2026, 3, 9, 20, 0, tzinfo=UTC)
+    live.log("I forget the pill all the time.", "user")
+    again = live.log('<plan due="every morning at 8">take your pill</plan>', COMPANION)
+    assert told(again.changes) == [("retag", "2026-03-10T08:00")]
+    before = live.at(datetime(2026, 3, 9, 19, 0, tzinfo=UTC)).plans()
+    assert [written(one.item.due, BERLIN.zone) for one in before if one.item.due] == [
+        "2026-03-05T08:00"
+    ]
+    now = live.at(datetime(2026, 3, 9, 21, 0, tzinfo=UTC))
+    assert written(plan(now).due or NOW, BERLIN.zone) == "2026-03-10T08:00"
+    clock.now = datetime(2026, 3, 10, 8, 0, tzinfo=UTC)
+    done = live.log("plan>done take the pill", COMPANION)
+    assert done.unmatched == ()
+    # Another time of day is another plan.
+    live.log('<plan due="every evening at 8pm">take the pill</plan>', COMPANION)
+    assert len(live.plans()) == 2
 
 
 def test_an_edit_keeps_the_rule_unless_the_text_has_a_date(live: LiveJournal) -> None:

@@ -31,10 +31,11 @@ from memory_butler.journal.meant import (
     is_until,
     lasting,
     meant,
+    paired,
 )
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.readers import is_iso
-from memory_butler.journal.rounds import at_clock, end_of, ending, next_round
+from memory_butler.journal.rounds import at_clock, end_of, ending, from_day_on, next_round
 from memory_butler.journal.spans import (
     DAY,
     SECOND,
@@ -95,6 +96,8 @@ def schedule(
         return None
     rule = found.repeats or (said.repeats if said else None)
     due = found.due()
+    if rule is not None and found.repeats is None and said is not None and said.any_day:
+        rule = from_day_on(rule, due)
     if rule is not None:
         rule = at_clock(rule, due)
         try:
@@ -268,8 +271,8 @@ def _dates(
     days, times = what.days, what.times
     for one in days:
         match, _ = one
-        found = bounded(one, what, base)
-        if found is None or ends_another(match, found, days, base):
+        found = _coming(one, what, base)
+        if found is None:
             continue
         said, before = match[0].lower(), text[: match.start()]
         is_moment = found.at is not None and not found.is_part
@@ -291,6 +294,22 @@ def _dates(
         if clock.alone and not clock.foreign:
             yield _at(day_of(base), clock, text, base, None)
             return
+
+
+def _coming(one: Day, what: Meant, base: datetime) -> Found | None:
+    """A day that something is due, and how often if words beside it say so ("Friday, weekly").
+
+    None for such words, and for a day that only begins or ends what repeats.
+    """
+    found, beside = bounded(one, what, base), paired(one, what, base)
+    if found is None or (beside is None and ends_another(one[0], found, what.days, base)):
+        return None
+    if beside is None:
+        return found
+    often = None if found.any_day else bounded(beside, what, base)
+    if often is None or often.repeats is None:
+        return None
+    return replace(found, repeats=from_day_on(often.repeats, found.start))
 
 
 def _until_hour(found: Found, repeated: Day, what: Meant, base: datetime) -> Found:
@@ -358,7 +377,7 @@ def _at(found: Found, clock: Clock, text: str, base: datetime, said: str | None)
     if found.end - found.start > 2 * DAY or clock.hour == 24:
         return found
     at = found.start.replace(hour=clock.hour, minute=clock.minute)
-    is_small = clock.hour < 6 if clock.half else clock.hour in (12, 1, 2, 3, 4)
+    is_small = clock.hour == 12 or (clock.hour < 6 if clock.half else clock.hour in (1, 2, 3, 4))
     is_night = said is not None and found.repeats is None and _NIGHT.search(said) is not None
     if is_night and is_small and not clock.zone:
         # The small hours of a night are those of the next day.

@@ -200,6 +200,11 @@ def _rules() -> tuple[Rule, ...]:
     them takes longer than all else that this module does when it is imported."""
     return (
         rule(
+            rf"(?:every|each)\s+(?P<date>{_MONTH}\s+\d{{1,2}}(?:{SUFFIX})?(?![\d:.]*\d|\s*[ap]\.?m\b)"
+            rf"|\d{{1,2}}(?:{SUFFIX})?(?:\s+of)?\s+{_MONTH})",
+            readers.repeated,
+        ),
+        rule(
             rf"(?:(?:on|by)\s+)?(?:the\s+)?(?:(?P<place>{_PLACE})\s+(?P<weekday>{_ANY_WEEKDAY})|(?P<last>last\s+day)"
             rf"|(?P<day>\d{{1,2}}{SUFFIX}|first)(?:\s+day)?)\s+of\s+(?:every|each)\s+month\b",
             readers.of_each_month,

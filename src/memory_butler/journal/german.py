@@ -305,7 +305,10 @@ def _rules() -> tuple[Rule, ...]:
             readers.of_each_month,
         ),
         rule(rf"am\s+{place}\s+{_WEEKDAY}\s+im\s+{_MONTH}", readers.of_some_month),
-        rule(rf"jedes\s+jahr\s+(?:am\s+)?(?P<day>\d{{1,2}})\.\s*{_MONTH}", readers.repeated),
+        rule(
+            rf"(?:jedes\s+jahr\s+(?:am\s+)?|jede[nrms]?\s+)(?P<day>\d{{1,2}})\.\s*{_MONTH}",
+            readers.repeated,
+        ),
         rule(
             rf"{each}(?:tag\s+von\s+)?(?P<first>{weekdays})\s+bis\s+(?P<last>{weekdays})\b"
             r"(?!,?\s+(?:de[nm]\s+)?\d{1,2}\.(?!\d\d\b(?!\.)))",

@@ -6,6 +6,7 @@ Every function takes values and gives values; `live.py` carries the plans out.
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -16,6 +17,7 @@ from memory_butler.domain.transitions import START, Transition
 from memory_butler.journal.due import undated
 from memory_butler.journal.items import Item, MemoryType
 from memory_butler.journal.policy import JournalPolicy
+from memory_butler.journal.rounds import is_of_hours, next_round
 from memory_butler.journal.tags import Command, Remember
 from memory_butler.journal.words import is_unspaced, stems, words_of
 
@@ -58,6 +60,8 @@ class OnMind:
     score: float
     phase: Phase | None
     hidden: bool
+    # When a plan that repeats and is overdue comes round again, done or not.
+    next_due: datetime | None = None
 
     @property
     def submerged(self) -> bool:
@@ -124,7 +128,7 @@ def turns_after(user_turns: Sequence[datetime], since: datetime) -> int:
 def on_mind(
     item: Item, user_turns: Sequence[datetime], now: datetime, policy: JournalPolicy
 ) -> OnMind:
-    """How present an active item is (C-88, C-92).
+    """How present an active item is (C-88, C-92), and when one that was missed comes again (C-560).
 
     `user_turns` are the times of the latest user messages, ascending, at least
     `policy.turn_horizon` of them where the log holds so many.
@@ -133,11 +137,21 @@ def on_mind(
     if item.type == "plan":
         stage = phase(item.due, item.created_at, now, policy)
         value = policy.submerged_score if stage == "submerged" else 1.0
-        return OnMind(item, turns, value, stage, hidden=value <= policy.hide_at)
+        coming = _next_due(item, now, policy) if stage == "overdue" else None
+        return OnMind(item, turns, value, stage, value <= policy.hide_at, coming)
     hours = elapsed(item.refreshed_at, now) / _HOUR
     value = score(item.type, hours, turns, policy)
     # C-90; what has no half-life is at 1 and never hidden.
     return OnMind(item, turns, value, None, hidden=value <= policy.hide_at)
+
+
+def _next_due(item: Item, now: datetime, policy: JournalPolicy) -> datetime | None:
+    """None where it ended meanwhile; hours count from when it is done."""
+    if item.due is None or item.repeats is None or is_of_hours(item.repeats):
+        return None
+    with suppress(OverflowError, ValueError):
+        return next_round(item.repeats, item.due, now, policy.zone)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +218,11 @@ def arrive(
     active: Iterable[Item],
     due: datetime | None = None,
     languages: Sequence[str] = ("en",),
+    repeats: str | None = None,
 ) -> Arrival:
     """What a memory tag does to the active items (JSUP-01, JSUP-02, JSUP-05, C-91).
 
-    A plan that is `due` and of which another one tells is that one.
+    A plan that is `due`, or `repeats`, and of which another one tells is that one.
     """
     same_type = [item for item in active if item.type == tag.type]
     subject = subject_of(tag)
@@ -221,7 +236,12 @@ def arrive(
         again = [
             item
             for item in same_type
-            if is_same_plan((tag.content, due), (item.content, item.due), languages)
+            if is_same_plan(
+                (tag.content, due),
+                (item.content, item.due),
+                languages,
+                same_rule=repeats is not None and repeats == item.repeats,
+            )
         ]
     if again:
         return Arrival(max(again, key=_age), (), subject)
@@ -237,10 +257,15 @@ def is_same_plan(
     one: tuple[str, datetime | None],
     other: tuple[str, datetime | None],
     languages: Sequence[str] = ("en",),
+    *,
+    same_rule: bool = False,
 ) -> bool:
     """Whether two texts with their due dates are one plan, which both sides tell of (C-494): due at
-    the same moment, and with the same stems, dates apart, and the same small words that matter."""
-    if one[1] is None or one[1] != other[1] or likeness(one[0], other[0], languages) < 1.0:
+    the same moment or by the `same_rule`, and with the same stems, dates apart, and the same small
+    words that matter."""
+    if one[1] is None or not (same_rule or one[1] == other[1]):
+        return False
+    if likeness(one[0], other[0], languages) < 1.0:
         return False
     left, right = (
         _OPPOSED.intersection(words_of(undated(text, languages))) for text, _ in (one, other)

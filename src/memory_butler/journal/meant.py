@@ -327,6 +327,68 @@ def _of_each_week(day: Match, read: Read, today: datetime) -> set[int]:
     return weeks[0] if weeks[0] == weeks[1] else set()
 
 
+# Between a day and how often it comes round: "29 October, every year", "yearly on 29 October".
+_BESIDE: Final = re.compile(
+    r"(?P<apart>[\s,(–-]*[,(–-])?\s*"
+    r"(?:(?:then|repeats|repeating|recurring|first|starting|beginning|from|on|at|am|ab|jeweils|dann)"
+    r"\s+)*(?:the\s+)?",
+    re.IGNORECASE,
+)
+_OF_MONTHS: Final = re.compile("FREQ=(?:MONTHLY|YEARLY)")
+_BEFORE_TIME: Final = re.compile(r"[\s,]*(?:at|@|um)?\s*", re.IGNORECASE)
+# The end of the thing to do, or that of its repeating: "weekly until May", "for two weeks".
+_THEN_ENDS: Final = re.compile(
+    r"\s*(?:$|[.,;:!?)\n]|(?:until|till?|bis)\b"
+    r"|(?:for|für)\s+(?:(?:the|die)\s+next|\d|an?\b|two|three|four|five|six|zwei|drei|vier|fünf|sechs))",
+    re.IGNORECASE,
+)
+
+
+def paired(one: Day, named: Meant, base: datetime) -> Day | None:
+    """The day beside what names none but repeats, and the other way round: "Friday, weekly".
+
+    Behind a comma both must end there: "dentist on Friday, every day a walk" are two things.
+    """
+    found = one[1](one[0], base)
+    if found is None or (found.repeats is not None) != found.any_day:
+        return None
+    for other in named.days:
+        beside = None if other[0] is one[0] else other[1](other[0], base)
+        if beside is None or beside.any_day == found.any_day:
+            continue
+        if beside.any_day:
+            says_when = _says_when(one[0], found, other[0], beside, named.times)
+        else:
+            says_when = _says_when(other[0], beside, one[0], found, named.times)
+        if says_when:
+            return other
+    return None
+
+
+def _says_when(
+    date: Match, day: Found, repeated: Match, often: Found, times: Sequence[Clock]
+) -> bool:
+    """Whether a date says on which day something comes round that repeats."""
+    if day.repeats is not None or day.end - day.start > 2 * DAY or day.until is not None:
+        return False
+    rule = often.repeats or ""
+    # "Friday, monthly" may be the second Friday as well as the ninth.
+    is_dated = date.groupdict().get("feast") or re.search(r"\d", date[0])
+    if _OF_MONTHS.match(rule) and not is_dated:
+        return False
+    first, last = (date, repeated) if date.start() < repeated.start() else (repeated, date)
+    if first is repeated and rule.startswith("FREQ=DAILY"):
+        return False  # "every day, Friday the dentist"
+    text, start, end = date.string, first.end(), last.end()
+    for clock in times:
+        if _BEFORE_TIME.fullmatch(text, start, clock.start) and clock.end <= last.start():
+            start = clock.end
+        elif _BEFORE_TIME.fullmatch(text, end, clock.start):
+            end = clock.end
+    between = _BESIDE.fullmatch(text, start, last.start())
+    return bool(between and (between["apart"] is None or _THEN_ENDS.match(text, end)))
+
+
 def lasting(found: Found, match: Match, language: Language, base: datetime) -> Found:
     """What repeats, for as long as its sentence says: "for three weeks".
 

@@ -43,8 +43,8 @@ SQL = load("memory")
 class Change:
     """What happened to an item: `event` is a row of `STATUS_TRANSITIONS`, `status` where it led.
 
-    `before` is the item as it was; None for a new one. `repeats`: whether it comes round again.
-    `due_words`: what a new plan says of its due date beside its content.
+    `before` is the item as it was; None for a new one. `repeats`: its rule, if it
+    comes round again. `due_words`: what a new plan says of its due date beside its content.
     """
 
     item_id: int
@@ -54,13 +54,13 @@ class Change:
     content: str
     due: datetime | None
     before: Item | None = None
-    repeats: bool = False
+    repeats: str | None = None
     due_words: str = ""
 
     @property
     def ends_series(self) -> bool:
         """Whether a plan that repeats was ended for good."""
-        return self.repeats and self.event in ("cancel", "forget")
+        return self.repeats is not None and self.event in ("cancel", "forget")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def remember(
 ) -> list[Change]:
     """Carry out a memory tag (JSUP-01, JSUP-02, JSUP-05); what changed, in order."""
     due, repeats = (scheduled.due, scheduled.repeats) if scheduled else (None, None)
-    arrival = arrive(tag, active(db, policy), due, policy.languages)
+    arrival = arrive(tag, active(db, policy), due, policy.languages, repeats)
     changes = [leave(db, item, "supersede", at) for item in arrival.supersede]
     if arrival.refresh is not None:
         id = arrival.refresh.id
@@ -199,8 +199,7 @@ def remember(
             "repeats": repeats,
         }
         id = int(db.execute(SQL["insert"], row).fetchall()[0][0])
-        repeated = repeats is not None
-        new = Change(id, "tag", "active", tag.type, tag.content, due, None, repeated, tag.due or "")
+        new = Change(id, "tag", "active", tag.type, tag.content, due, None, repeats, tag.due or "")
         changes.append(new)
     _refer(db, id, tag.content)
     return changes
@@ -220,8 +219,7 @@ def remember_again(db: sqlite3.Connection, item: Item, at: datetime, event: str 
     }
     id = int(db.execute(SQL["insert"], row).fetchall()[0][0])
     _refer(db, id, item.content)
-    repeats = item.repeats is not None
-    return Change(id, event, "active", item.type, item.content, item.due, repeats=repeats)
+    return Change(id, event, "active", item.type, item.content, item.due, repeats=item.repeats)
 
 
 def fade_as_before(db: sqlite3.Connection, before: Item) -> None:
@@ -290,8 +288,7 @@ def leave(db: sqlite3.Connection, item: Item, event: str, at: datetime) -> Chang
 
 
 def _changed(item: Item, event: str, status: Status, due: datetime | None) -> Change:
-    repeats = item.repeats is not None
-    return Change(item.id, event, status, item.type, item.content, due, item, repeats)
+    return Change(item.id, event, status, item.type, item.content, due, item, item.repeats)
 
 
 def _text(moment: datetime | None) -> str | None:

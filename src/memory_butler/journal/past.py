@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from memory_butler.journal import events, lookups, state
-from memory_butler.journal.due import due_date
+from memory_butler.journal.due import schedule
 from memory_butler.journal.fragments import Fragment, compose_ambient
 from memory_butler.journal.items import is_assistant, to_moment, to_text
 from memory_butler.journal.lifecycle import is_same_plan, normalised, subject_of
@@ -71,7 +71,7 @@ def _find_refreshes(db: sqlite3.Connection, moment: datetime, policy: JournalPol
     """When items that were refreshed since had been refreshed last (JSUP-05): the log knows."""
     names = (*policy.assistant_actors, *policy.user_actors)
     at = to_text(moment)
-    for id, type, content, subject, created_at in db.execute(
+    for id, type, content, subject, repeats, created_at in db.execute(
         of_opened(db, SQL["refreshed_since"]), {"at": at}
     ).fetchall():
         refreshed_at, due = created_at, None
@@ -81,9 +81,11 @@ def _find_refreshes(db: sqlite3.Connection, moment: datetime, policy: JournalPol
                 if not isinstance(one, Remember) or one.type != type:
                     continue
                 is_plan = type == "plan"
-                when = due_date(one.due, one.content, to_moment(ts), policy) if is_plan else None
+                found = schedule(one.due, one.content, to_moment(ts), policy) if is_plan else None
+                when = found.due if found else None
+                same_rule = repeats is not None and found is not None and found.repeats == repeats
                 if _is_of(one, content, subject) or is_same_plan(
-                    (one.content, when), (content, due), policy.languages
+                    (one.content, when), (content, due), policy.languages, same_rule=same_rule
                 ):
                     refreshed_at, due = ts, when or due
         row = (id, refreshed_at, to_text(due) if due else None)

@@ -77,7 +77,7 @@ INSERT INTO moment (at) VALUES (?)
 DELETE FROM refreshed
 
 -- name: refreshed_since
-SELECT id, type, content, subject, created_at FROM main.working_memory
+SELECT id, type, content, subject, repeats, created_at FROM main.working_memory
 WHERE created_at <= :at AND refreshed_at > :at
 
 -- name: tagged_between

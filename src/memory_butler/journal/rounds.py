@@ -90,6 +90,23 @@ def end_of(rule: str) -> datetime | None:
     return end and datetime.strptime(end["until"], "%Y%m%dT%H%M%S")  # noqa: DTZ007 -- a clock face
 
 
+def from_day_on(rule: str, day: datetime) -> str:
+    """A rule that names no day, for one that began on `day`: "weekly" on a Friday is each Friday.
+
+    It keeps its step and its end.
+    """
+    count, unit = step_of(rule)
+    begun = {
+        "day": "FREQ=DAILY",
+        "week": weekly([day.weekday()]),
+        "month": monthly(day.day),
+        "year": yearly(day.month, day.day),
+    }[unit]
+    end = end_of(rule)
+    begun = f"{begun};INTERVAL={count}" if count > 1 else begun
+    return ending(begun, end) if end else begun
+
+
 def is_of_hours(rule: str) -> bool:
     """Whether it is about hours, not days."""
     return _MINUTELY.fullmatch(rule) is not None

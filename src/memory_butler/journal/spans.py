@@ -49,8 +49,9 @@ class Found:
 
     `up_to`: the phrase means all the time until then. `again`: how long it is to the next such day,
     for a time of day that is past today. `is_part`: the moment is the end of a part of the day, so
-    that a time of day goes before it. `repeats`: the rule by which it comes round again. `until`:
-    when what begins in it is over, where that is later.
+    that a time of day goes before it. `repeats`: the rule by which it comes round again.
+    `any_day`: that rule names no day, so that a date beside it may ("weekly"). `until`: when what
+    begins in it is over, where that is later.
     """
 
     start: datetime
@@ -60,6 +61,7 @@ class Found:
     again: timedelta | relativedelta | None = None
     is_part: bool = False
     repeats: str | None = None
+    any_day: bool = False
     until: datetime | None = None
 
     @property
@@ -260,7 +262,7 @@ def round_of_unit(unit: str, base: datetime, every: float = 1) -> Found | None:
         "month": monthly(31 if every == 1 else last.day),
         "year": yearly(last.month, last.day),
     }[unit]
-    return replace(first, repeats=_each(repeats, every))
+    return replace(first, repeats=_each(repeats, every), any_day=True)
 
 
 def _each(repeats: str, every: float) -> str:

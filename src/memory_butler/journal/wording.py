@@ -13,7 +13,7 @@ from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.text import one_line, storable
 from memory_butler.journal.due import in_zone, times_left_out
 from memory_butler.journal.items import DISPLAY_TAGS, Event, is_assistant
-from memory_butler.journal.lifecycle import ComeDue, OnMind, phase_words
+from memory_butler.journal.lifecycle import ComeDue, OnMind, mentioned, phase_words
 from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy, TokenCounter
 from memory_butler.journal.rounds import days_of, end_of, step_of
@@ -22,6 +22,8 @@ from memory_butler.journal.tags import Command, Piece, Remember, read
 CUT: Final = " […]"
 # So long a silence is told with the time; a shorter one is no gap.
 MIN_TOLD_HOURS: Final = 2
+# So few across midnight are hours of one night, not the next day.
+MAX_NIGHT_HOURS: Final = 5
 # So many plans open a conversation, and so much of each.
 MAX_TOLD_PLANS: Final = 20
 MAX_TOLD_CHARS: Final = 200
@@ -94,6 +96,8 @@ def _later_words(last: datetime, now: datetime, policy: JournalPolicy) -> str:
     days = (now.astimezone(policy.zone).date() - last.astimezone(policy.zone).date()).days
     if days == 0:
         return f"{hours} hours later"
+    if days == 1 and hours <= MAX_NIGHT_HOURS:
+        return f"{hours} hours later, after midnight"
     return "the next day" if days == 1 else f"{days} days later"
 
 
@@ -112,10 +116,19 @@ def repeats_words(rule: str) -> str:
     return f"every {count} {unit}s{f' on {on}' if on else ''}{until}"
 
 
+def _often_words(one: OnMind, policy: JournalPolicy) -> str:
+    """ "every Friday"; of one that was missed with the next time, "next on Friday, 27 March …"."""
+    if not one.item.repeats:
+        return ""
+    coming = f", next on {date_words(one.next_due, policy)}" if one.next_due else ""
+    return f"{repeats_words(one.item.repeats)}{coming}"
+
+
 def come_due_words(plans: ComeDue, policy: JournalPolicy) -> list[str]:
     """ "overdue: pay the rent (due Sunday, 1 March 2026, 23:59)"; late, then near.
 
-    Of what repeats it says how often: it may have been missed more than once. Of more plans than
+    Of what repeats it says how often: it may have been missed more than once; and when it comes
+    round again, for the date is of the first that was missed (C-560). Of more plans than
     are told those remain whose date is nearest.
     """
     lines: list[str] = []
@@ -124,7 +137,7 @@ def come_due_words(plans: ComeDue, policy: JournalPolicy) -> list[str]:
         ("soon", plans.near, plans.near[:MAX_TOLD_PLANS]),
     ):
         for one in told:
-            often = f"; {repeats_words(one.item.repeats)}" if one.item.repeats else ""
+            often = f"; {words}" if (words := _often_words(one, policy)) else ""
             due = f" (due {date_words(one.item.due, policy)}{often})" if one.item.due else ""
             lines.append(f"{what}: {one_line(one.item.content)[:MAX_TOLD_CHARS]}{due}")
         if len(found) > MAX_TOLD_PLANS:
@@ -141,13 +154,13 @@ def memory_line(one: OnMind, now: datetime, policy: JournalPolicy, limit: int | 
     item = one.item
     who = one_line(policy.called(item.actor)) if item.actor else "unknown"
     due = f" (due {date_words(item.due, policy)}; {phase_words(one.phase)})" if item.due else ""
-    when = f", {repeats_words(item.repeats)}" if item.repeats else ""
+    when = f", {words}" if (words := _often_words(one, policy)) else ""
     day = item.refreshed_at.astimezone(policy.zone).date()
     today = now.astimezone(policy.zone).date()
     if item.due is None and day != today:
         year = f" {day.year}" if day.year != today.year else ""
         when = f", {DAYS[day.weekday()][:3]} {day.day} {_MONTHS[day.month - 1][:3]}{year}"
-    begin, text = f"- [{item.type}, {who}{when}] ", one_line(item.content)
+    begin, text = f"- [{item.type}, {who}{when}] ", one_line(of_subject(item.content, item.subject))
     if limit is not None and policy.count(f"{begin}{text}{due}") > limit:
         text = cut(text, limit - policy.count(begin) - policy.count(due), policy.count)
     return f"{begin}{text}{due}"
@@ -175,7 +188,8 @@ def change_lines(
             is_new_plan = one.type == "plan" and one.event == "tag" and not taken_back
             if due is None and is_new_plan:
                 when = ", without a date"  # one that was meant was not understood
-            when += ", and again after that" if one.repeats and one.event == "tag" else ""
+            if one.repeats and one.event == "tag":
+                when += f", and again {repeats_words(one.repeats)}"
             if due and is_new_plan:
                 local = due.astimezone(policy.zone)
                 left = times_left_out(one.due_words, local) or times_left_out(one.content, local)
@@ -274,7 +288,15 @@ def kept_words(changes: Iterable[Remember | Command]) -> list[str]:
 
 def remembered(tag: Remember) -> str:
     """ "the wedding (due: 20 June at 2pm)": a tag's content, and its date as it was said."""
-    return f"{tag.content} (due: {tag.due})" if tag.due else tag.content
+    content = of_subject(tag.content, tag.subject)
+    return f"{content} (due: {tag.due})" if tag.due else content
+
+
+def of_subject(content: str, subject: str | None) -> str:
+    """ "Jonas: distant since Saturday": a text with what it is about, where it does not say so."""
+    if not subject or mentioned(content, (subject,)):
+        return content
+    return f"{subject}: {content}"
 
 
 def kept_of(event: Event, policy: JournalPolicy) -> list[str]:

@@ -254,6 +254,7 @@ def show_items(items: "Sequence[WorkingItem]", zone: "tzinfo", *, empty: str = "
     from rich.text import Text
 
     from memory_butler.journal.lifecycle import phase_words
+    from memory_butler.journal.wording import of_subject
     from memory_butler.surfaces.cli.answers import console, short, table
 
     if not items:
@@ -266,7 +267,7 @@ def show_items(items: "Sequence[WorkingItem]", zone: "tzinfo", *, empty: str = "
         phase = phase_words(one.phase) if one.phase != "open-ended" else ""
         made.add_row(
             one.type,
-            Text(short(one.content)),
+            Text(short(of_subject(one.content, one.subject))),
             f"{score:.3f}",
             "█" * round(score * _BAR) + "░" * (_BAR - round(score * _BAR)),
             str(one.turns),
