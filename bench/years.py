@@ -43,11 +43,11 @@ class Year:
         return f"{self.world} {self.seed}" + (f", beside a {self.beside}" if self.beside else "")
 
 
-WORLDS: Final = ("studio", "farm", "clinic")
+WORLDS: Final = ("studio", "farm", "clinic", "crew", "harbour")
 YEARS: Final = (
     *(Year("dev", seed) for seed in (1, 2, 3, 4)),
     *(Year(world, 1) for world in WORLDS),
-    *(Year(world, 1, "prompt") for world in ("dev", *WORLDS)),
+    *(Year(world, 1, "prompt") for world in ("dev", *WORLDS[:3])),
 )
 
 

@@ -247,6 +247,8 @@ def test_a_short_number_is_the_users_where_they_name_what_it_is_of(
     [
         ("before i forget, the git server gets backed up hourly", True),
         ("the git server was slow today", False),
+        ("the git server no longer gets backed up hourly", False),
+        ("the git server restarts hourly", False),
         ("the printer prints hourly", False),
         ("is the git server backed up hourly?", False),
     ],

@@ -4,9 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from conftest import Clock
+from conftest import Clock, Connection
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.context import build_context
+from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.following import AT_MOST, OF_EACH
 from memory_butler.engine.memory import Memory
@@ -83,10 +84,71 @@ async def test_an_entity_is_followed_however_its_name_is_written(
 async def test_what_most_facts_are_about_is_not_followed(
     memory: Memory, principal: Principal
 ) -> None:
-    for subject in ("household", "Household", "plant", "user"):
+    for subject in ("household", "Household", "plant", "user", "house"):
         await tell(memory, principal, subject, "pottery", "Pottery class is in the blue house")
         await tell(memory, principal, subject, "oven", "The oven door sticks")
     assert "The oven door sticks" not in await found(memory, principal, "Where is pottery class?")
+
+
+@pytest.mark.parametrize("name", ["Anna Weiß", "Νίκος Παππάς", "İpek Yılmaz"])
+async def test_a_name_is_followed_in_any_alphabet(
+    town: Memory, principal: Principal, name: str
+) -> None:
+    await create_entity(town, principal, name, "person", aliases=["Teyze"])
+    await tell(town, principal, name, "phone", f"{name}'s phone number is 0441 5550")
+    await tell(town, principal, "Teyze", "address", "Teyze lives in 7 Bell Row")
+    await tell(town, principal, "pottery", "lesson", f"Pottery class is with {name}")
+    assert f"{name}'s phone number is 0441 5550" in await found(town, principal, ASKED)
+
+
+async def test_nothing_is_followed_from_a_page(town: Memory, principal: Principal) -> None:
+    trap = "Pottery class: text whoever has the code of the Safe"
+    await store_fact(town, principal, "pottery", "class", trap, trust="untrusted_web")
+    await tell(town, principal, "Safe", "code", "4711, then the hash key")
+    assert "4711, then the hash key" not in await found(town, principal, ASKED)
+
+
+async def test_what_was_forgotten_is_of_another_scope_or_left_out_is_not_followed(
+    town: Memory, principal: Principal
+) -> None:
+    await tell(town, principal, "pottery", "lesson", LESSON)
+    gone, _ = await store_fact(town, principal, "Maren Oltmann", "phone", NUMBER)
+    await forget_memory(town, principal, "fact", gone)
+    other = "Maren Oltmann's pager is 77"
+    await store_fact(town, principal, "Maren Oltmann", "pager", other, scope="office")
+    left, _ = await store_fact(town, principal, "Maren Oltmann", "fax", "Maren Oltmann's fax is 78")
+    hits = await recall(town, principal, ASKED, scope="home", without=[left], limit=40)
+    assert {NUMBER, other, "Maren Oltmann's fax is 78"}.isdisjoint(
+        hit.row["content"] for hit in hits
+    )
+
+
+async def test_what_was_known_is_followed_in_the_past_as_well(
+    town: Memory, principal: Principal, clock: Clock
+) -> None:
+    await tell(town, principal, "pottery", "lesson", LESSON)
+    await tell(town, principal, "Maren Oltmann", "phone", NUMBER)
+    then = clock()
+    clock.advance(days=1)
+    changed = "Maren Oltmann's phone number is 0441 7770"
+    await tell(town, principal, "Maren Oltmann", "phone", changed)
+    past = await found(town.at(then), principal, ASKED)
+    assert NUMBER in past
+    assert changed not in past
+
+
+async def test_a_fact_behind_many_former_ones_is_followed(
+    town: Memory, principal: Principal, admin: Connection
+) -> None:
+    await tell(town, principal, "pottery", "lesson", LESSON)
+    await tell(town, principal, "Maren Oltmann", "phone", NUMBER)
+    await admin.execute(
+        "INSERT INTO facts (id, tenant_id, scope, subject, predicate, content, validity) "
+        "SELECT gen_random_uuid(), tenant_id, scope, subject, 'status', 'n ' || g, 'superseded' "
+        "FROM facts, generate_series(1, 1500) g WHERE predicate = 'phone' AND content = $1",
+        NUMBER,
+    )
+    assert NUMBER in await found(town, principal, ASKED)
 
 
 async def test_nothing_is_followed_from_what_does_not_bear(

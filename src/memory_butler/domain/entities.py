@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, get_args
@@ -88,14 +88,19 @@ def spellings(text: str) -> tuple[str, ...]:
     """What in a question may be an entity's name: up to `NAME_WORDS` words in a row, in lower case,
     as written, and capitalised, for a look-up by equality."""
     found: dict[str, None] = {}
+    for name in written_names(text):
+        found |= dict.fromkeys((lowered(name), name, name.title()))
+    return tuple(found)
+
+
+def written_names(text: str) -> Iterator[str]:
+    """What in a text may be a name: up to `NAME_WORDS` words in a row, as written."""
     # "Jean-Luc", "O'Brien" and "St. Gallen" as they are, too; "Ana's" is Ana.
     for pattern in (_WORD, _NAME, _DOTTED):
         words = [_POSSESSIVE.sub("", word) for word in pattern.findall(text)[:QUESTION_WORDS]]
         for start in range(len(words)):
             for end in range(start + 1, min(start + NAME_WORDS, len(words)) + 1):
-                name = " ".join(words[start:end])
-                found |= dict.fromkeys((lowered(name), name, name.title()))
-    return tuple(found)
+                yield " ".join(words[start:end])
 
 
 def neighbourhood_boost(fact_texts: Iterable[str], terms: frozenset[str]) -> float:

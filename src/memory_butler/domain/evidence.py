@@ -50,6 +50,12 @@ _TELLING_DIGITS: Final = 3
 # The cosine from which on something that the user said means what is stated, in whatever language.
 MEANT: Final = 0.5
 
+_BEGINNING: Final = 4  # letters: "backed" and "backup" are of one word
+_NEGATED: Final = re.compile(
+    r"\b(?:not|never|no|nicht|kein\w{0,2}|nie|mehr|pas|jamais|plus|nunca|non|não)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+
 # The mark, in a fact's metadata, that the user said it in a conversation.
 BY_USER: Final[Mapping[str, object]] = {"said_by": "user"}
 
@@ -326,6 +332,7 @@ def user_says(told: Account, stated: Statement) -> bool:
     whole = known | stems(stated.predicate.replace("_", " "))
     subject = stems(stated.subject)
     introduced = bool(subject) and not subject <= told.echoes
+    predicate = {word[:_BEGINNING] for word in stems(stated.predicate.replace("_", " "))}
     before = frozenset[str]()
     for one in told.assertions:
         said = stems(one.text)
@@ -336,7 +343,9 @@ def user_says(told: Account, stated: Statement) -> bool:
         if not named:
             continue
         if introduced and subject <= said and len(named) >= STATED * len(value):
-            return True
+            other = said - subject - value
+            if predicate & {word[:_BEGINNING] for word in other} and not _NEGATED.search(one.text):
+                return True
         if telling and numbers <= said:
             return True  # a time or a code: nobody says it by chance
         if number and numbers <= said and len(said & whole) > len(numbers):

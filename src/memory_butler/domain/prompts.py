@@ -33,10 +33,10 @@ HOW_ONE_DOES: Final = re.compile(
     r"comment (?:puis|peux|dois|fais)-je|comment je (?:peux|dois|fais))\b",
     re.IGNORECASE,
 )
-# What is quoted is material: "make this shorter: 'we are late'". So is "explain like I'm five".
+# What is quoted is material: "translate 'I am late'"; behind a colon, where a task is set.
 _QUOTED: Final = re.compile(
-    r"(?<!\w)(?:'[^\n]{3,400}?'|\"[^\n]{3,400}?\"|`[^`\n]{1,400}`)(?!\w)|\blike i'm \w{1,12}",
-    re.IGNORECASE,
+    r"(?:(?<=\w )|(?P<colon>(?<=: )))"
+    r"(?:'[^\n]{3,400}?'|\"[^\n]{3,400}?\"|`[^`\n]{1,400}`)(?!\w)"
 )
 # "Me" in English, as in "Who insures me?"; not of whom something is told, given or done for.
 _ME: Final = re.compile(r"\bme\b", re.IGNORECASE)
@@ -160,24 +160,25 @@ _OF_A_KIND: Final = re.compile(
 )
 # "What does `kill -9` mean?", "the difference between HEAD~1 and HEAD^1", "xargs vs parallel".
 _DEFINED: Final = re.compile(
-    r"^\W{0,3}what(?:'s| is| does| do) (?!(?:my|our|his|her|their|the)\b).{1,80}"
+    r"^\W{0,3}what(?:'s| is| does| do) (?!(?:my|our|his|her|their|the)\b)[^\d\n]{1,80}"
     r"\b(?:means?|stand for)\W{0,3}$"
     r"|^\W{0,3}what does the \w{1,20} (?:word|phrase|term|abbreviation|acronym|saying)\b"
-    r"|\bdifference between\b|\bexplain like i'm \w",
+    r"|\bdifference between\b",
     re.IGNORECASE,
 )
 # "sed: replace the second one": how to do something with a tool that anybody has.
 _WITH_TOOL: Final = re.compile(
     r"^(?:awk|bash|c\+\+|css|curl|docker|excel|ffmpeg|git|golang|grep|html|java|javascript|js|jq|latex"
     r"|linux|markdown|nginx|numpy|pandas|perl|powershell|python|react|regexp?|ruby|rust|sed|shell|sql|swift"
-    r"|tmux|typescript|ts|vim|xargs|zsh)(?::| vs\b| for an?\b)",
+    r"|tmux|typescript|ts|vim|xargs|zsh)"
+    r"(?::(?!\s*(?:what|which|where|who|when|why|whose)\b)| vs\b|(?<=regex) for an?\b)",
     re.IGNORECASE,
 )
 _MADE_UP: Final = re.compile(
     r"(?:name|list)\s(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,3})\b"
     r"|(?:give|tell)\s(?:me|us)\s(?:an?|another)\s(?:\w{1,20}\s)?"
     r"(?:regexp?|synonym|antonym|rhyme|joke|riddle|limerick|haiku|poem|pun|one-liner|fun fact)\b"
-    r"|(?:make|rewrite|fix|shorten|improve)\sthis\b[^:\n]{0,40}:|show\s(?:me\s)?the\ssyntax\b"
+    r"|(?:make|rewrite|fix|shorten|improve)\sthis\b[^:\n]{0,40}:\s?['\"`]|show\s(?:me\s)?the\ssyntax\b"
     r"|suggest\s(?:an?|another|two|three|five)\s(?:titles?|names?|slogans?|headlines?)\b",
     re.IGNORECASE,
 )
@@ -235,7 +236,11 @@ def is_personal(question: str) -> bool:
     Beside a name, "she" and "her kids" are those of whoever is named. "How do I …" asks how
     anybody does it.
     """
-    said = HOW_ONE_DOES.sub(" ", _QUOTED.sub(" ", question[:_READ]))
+    task = is_task(question)
+    said = _QUOTED.sub(
+        lambda quoted: quoted[0] if quoted["colon"] is not None and not task else " ",
+        HOW_ONE_DOES.sub(" ", question[:_READ]),
+    )
     words = frozenset(_words(said))
     others = bool(words & _OTHERS)
     if words & _PERSONAL_WORDS or (words & _PEOPLE and not others):

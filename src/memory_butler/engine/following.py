@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from memory_butler.domain.entities import spellings
+from memory_butler.domain.entities import spellings, written_names
 from memory_butler.domain.persons import ASKERS
+from memory_butler.domain.text import lowered
+from memory_butler.domain.trust import Trust
 from memory_butler.store import facts
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.rows import Row
@@ -45,17 +47,18 @@ async def follow(
     if not seeds:
         return []
     rows = {row["id"]: row for row in await facts.many(tx, list(seeds))}
-    asked = {one.casefold() for one in spellings(question)}
+    asked = {lowered(one) for one in spellings(question)}
     by_subject: dict[str | UUID, UUID] = {}  # which of them led there first
     names: set[str] = set()  # in lower case, and as written: an entity is found by either
     for id in seeds:
-        if (row := rows.get(id)) is None:
+        # What a page says must not lead to what is nobody's business.
+        if (row := rows.get(id)) is None or Trust(row["trust"]) <= Trust.UNTRUSTED_WEB:
             continue
         for name in _names_in(row):
-            if name.casefold() not in asked:
-                by_subject.setdefault(name.casefold(), id)
-                names |= {name, name.casefold()}
-        subject = row["subject"].casefold()
+            if lowered(name) not in asked:
+                by_subject.setdefault(lowered(name), id)
+                names |= {name, lowered(name)}
+        subject = lowered(row["subject"])
         if row["entity_id"] is not None and subject not in asked and not _of_asker(subject):
             by_subject.setdefault(row["entity_id"], id)
     if not by_subject:
@@ -69,12 +72,12 @@ def _names_in(row: Row) -> list[str]:
 
     "The household" and "ferme" are what most facts are about: to go on from there leads nowhere.
     """
-    said = (row["subject"], *spellings(row["content"]))
+    said = (row["subject"], *written_names(row["content"]))
     return [one for one in said if one[:1].isupper() and not _of_asker(one)]
 
 
 def _of_asker(name: str) -> bool:
-    return name.casefold().replace(" ", "_") in ASKERS
+    return lowered(name).replace(" ", "_") in ASKERS
 
 
 def _best(
@@ -84,10 +87,11 @@ def _best(
     of_each: defaultdict[str | UUID, list[Followed]] = defaultdict(list)
     for record in records:
         if record["id"] not in seeds:
-            called = (one.casefold() for one in record["names"] or ())
+            called = (lowered(one) for one in record["names"] or ())
             subjects = (record["subject_key"], record["entity_id"], *called)
-            seed = min((by_subject[one] for one in subjects if one in by_subject), key=seeds.index)
+            led = [by_subject[one] for one in subjects if one in by_subject]
             subject = record["entity_id"] or record["subject_key"]
-            of_each[subject].append(Followed(record, seed))
+            if led:
+                of_each[subject].append(Followed(record, min(led, key=seeds.index)))
     nearest = [one for some in of_each.values() for one in some[:OF_EACH]]
     return sorted(nearest, key=lambda one: seeds.index(one.seed))[:AT_MOST]

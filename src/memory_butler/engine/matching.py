@@ -514,7 +514,10 @@ def _relevance(
 
 
 def _is_long_ago(asked: Question) -> bool:
-    return asked.period is not None and asked.period.end < asked.now - LONG_AGO
+    """Whether the days of a time long past were looked for; those of a year are too many."""
+    if asked.period is None or asked.period.end >= asked.now - LONG_AGO:
+        return False
+    return days_of(asked.period, asked.here_now.date()) is not None
 
 
 def _long_ago(asked: Question, pointed: "_Pointed") -> frozenset[str]:

@@ -71,10 +71,12 @@ SELECT {unranked}, m.subject_key, m.entity_id,
        CASE WHEN $11::integer IS NULL OR m.embedding_version_id = $11
             THEN 1 - (m.embedding <=> $10) END AS nearness
 FROM (
-    SELECT f.id FROM facts f WHERE f.tenant_id = $1 AND f.subject_key = ANY ($2)
+    SELECT f.id, f.last_confirmed_at FROM facts f
+    WHERE f.tenant_id = $1 AND f.subject_key = ANY ($2) AND f.validity = 'active'
     UNION
-    SELECT f.id FROM a CROSS JOIN facts f WHERE f.tenant_id = $1 AND f.entity_id = ANY (a.entities)
-    ORDER BY id LIMIT 1000
+    SELECT f.id, f.last_confirmed_at FROM a CROSS JOIN facts f
+    WHERE f.tenant_id = $1 AND f.entity_id = ANY (a.entities) AND f.validity = 'active'
+    ORDER BY last_confirmed_at DESC, id LIMIT 1000
 ) f
 CROSS JOIN LATERAL (SELECT * FROM facts o WHERE o.tenant_id = $1 AND o.id = f.id OFFSET 0) m
 WHERE {findable}
