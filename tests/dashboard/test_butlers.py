@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard.pages import visit
+
 
 @pytest.fixture(scope="module")
 def url(read_only_url: str) -> str:
@@ -35,14 +37,15 @@ def test_a_butler_shows_its_health_last_three_learnings_and_sessions(page: Page)
     expect(page.get_by_role("dialog")).to_contain_text("Memories from this session")
     page.go_back()
     expect(page.get_by_role("dialog")).to_have_count(0)
-    page.goto("/butlers/nobody")
+    visit(page, "/butlers/nobody")
     expect(page.get_by_role("heading", name="Not found")).to_be_visible()
 
 
-@pytest.mark.requirement("DASH-01", "DASH-02", "DASH-06")
+@pytest.mark.requirement("DASH-01", "DASH-02", "DASH-06", "DASH-07")
 def test_a_butlers_memory_is_its_own_and_what_all_share(page: Page) -> None:
     page.goto("/butlers/work")
     page.get_by_role("navigation", name="Pages of work").get_by_role("link", name="Memory").click()
+    _the_playbook_and_the_episodes_stand_beside_the_facts(page)
     facts = page.get_by_role("region", name="Facts", exact=True)
     rui = facts.get_by_role("region", name="Rui", exact=True)
     card = rui.get_by_role("listitem").filter(has_text="Rui reads mail only in the morning")
@@ -75,9 +78,7 @@ def test_a_butlers_memory_is_its_own_and_what_all_share(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_contain_text("Moved to Porto")
 
 
-@pytest.mark.requirement("DASH-01", "DASH-07")
-def test_a_butlers_playbook_and_episodes_stand_beside_its_facts(page: Page) -> None:
-    page.goto("/butlers/work/memory")
+def _the_playbook_and_the_episodes_stand_beside_the_facts(page: Page) -> None:
     playbook = page.get_by_role("region", name="Playbook")
     rules = page.request.get("/api/butlers/work/memory/rules?limit=200").json()["items"]
     assert {one["scope"] for one in rules} == {"global", "work"}
