@@ -56,8 +56,10 @@ def forked(
     heard, said = _FORKS.Pipe(duplex=False)
     whole = dict(os.environ if environment is None else environment)
     process = _FORKS.Process(target=_work, args=(said, whole, work, arguments))
-    with mock.patch.dict(os.environ, PYTHONPATH=str(Path(__file__).parent)):
-        ensure_running()  # it finds `imported` there, and says nothing where it does not
+    # It finds `imported` there, and says nothing where it does not; the program, where we did.
+    places = filter(None, (str(Path(__file__).parent), os.environ.get("PYTHONPATH")))
+    with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(places)):
+        ensure_running()
     process.start()
     said.close()
     with heard:
