@@ -227,8 +227,10 @@ async def _draw(
     now = memory.clock()  # after the searches: the snapshot has all that they found
     in_block = {hit.row["id"]: _as_shown(hit) for hit in (*distinct, *episodes)}
     lines = _lines(memory, in_block.values(), now)
-    room = lines.of({hit.row["id"] for hit in distinct}).within(int(ROOM_SHARE * budget))
-    taken = set(room.included)
+    # What a fact led to takes no room from what was found: it is added to it.
+    led_to = {hit.row["id"] for hit in distinct if hit.match.followed}
+    direct = {hit.row["id"] for hit in distinct} - led_to
+    taken = led_to.union(lines.of(direct).within(int(ROOM_SHARE * budget)).included)
     rules: Share[Hit] = Share(
         memory.config.retrieval.rules_share, lambda one: one.memory_type == "rule"
     )

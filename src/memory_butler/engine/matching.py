@@ -113,6 +113,7 @@ class Match(NamedTuple):
     come to as a relevance, 0.0 to 1.0; `rerank_score` what a reranker said of it, None where none
     has read it. `relevance` is the probability that it bears on the question; None in a keyword
     search, which knows too little. `about_named`: the question names whom or what it is about.
+    `followed`: a better fact led to it.
     """
 
     memory_type: MemoryType
@@ -125,6 +126,7 @@ class Match(NamedTuple):
     rerank_score: float | None = None
     relevance: float | None = None
     about_named: bool = False
+    followed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,9 +367,17 @@ async def _matches(
             score = scores.get(one.id)
             standing = 0.0 if score is None else _standing(rrf, totals[one.id] / best)
             ranks = (rrf, semantic_rank, keyword_rank)
-            named = one.id in about_named
             matched.append(
-                Match(memory_type, one, *ranks, score, standing, relevance=bears, about_named=named)
+                Match(
+                    memory_type,
+                    one,
+                    *ranks,
+                    score,
+                    standing,
+                    relevance=bears,
+                    about_named=one.id in about_named,
+                    followed=one.id in linked,
+                )
             )
     return matched, _arm(found.get("fact", ()), "keyword_rank")[:DESCRIBING]
 
