@@ -20,10 +20,13 @@ SELECT * FROM nearest_memories($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
        m.importance, m.confidence, m.decay_rate, m.last_confirmed_at, m.last_referenced_at,
        m.created_at, NULL::text AS maturity
 
--- fragment: findable
-m.tenant_id = $1 AND m.validity = 'active' AND (m.valid_until IS NULL OR m.valid_until > $5)
+-- fragment: holds
+m.validity = 'active' AND (m.valid_until IS NULL OR m.valid_until > $5)
       AND ($3::text IS NULL OR m.scope IN ('global', $3))
       AND effective_confidence(m.confidence, m.decay_rate, m.last_confirmed_at, $5) >= $4
+
+-- fragment: findable
+m.tenant_id = $1 AND {holds}
 
 -- name: weightiest_facts
 -- What matters most and is nearest to a question, of the thousand facts that matter most.
@@ -79,7 +82,7 @@ FROM (
     ORDER BY last_confirmed_at DESC, id LIMIT 1000
 ) f
 CROSS JOIN LATERAL (SELECT * FROM facts o WHERE o.tenant_id = $1 AND o.id = f.id OFFSET 0) m
-WHERE {findable}
+WHERE {holds}
   AND ($7::smallint IS NULL OR m.trust >= $7) AND ($8::uuid[] IS NULL OR m.id <> ALL ($8))
 ORDER BY m.embedding <=> $10, m.id LIMIT $6
 
