@@ -328,11 +328,11 @@ def user_says(told: Account, stated: Statement) -> bool:
     telling = sum(map(len, numbers)) >= _TELLING_DIGITS
     number = len(numbers) >= max(1, STATED * len(value))
     news = (value - told.echoes) or value
-    known = value | stems(stated.content) | stems(stated.subject)
-    whole = known | stems(stated.predicate.replace("_", " "))
-    subject = stems(stated.subject)
+    subject, predicate = stems(stated.subject), stems(stated.predicate.replace("_", " "))
+    known = value | stems(stated.content) | subject
+    whole = known | predicate
     introduced = bool(subject) and not subject <= told.echoes
-    predicate = {word[:_BEGINNING] for word in stems(stated.predicate.replace("_", " "))}
+    beginnings = {word[:_BEGINNING] for word in predicate}
     before = frozenset[str]()
     for one in told.assertions:
         said = stems(one.text)
@@ -344,7 +344,7 @@ def user_says(told: Account, stated: Statement) -> bool:
             continue
         if introduced and subject <= said and len(named) >= STATED * len(value):
             other = said - subject - value
-            if predicate & {word[:_BEGINNING] for word in other} and not _NEGATED.search(one.text):
+            if beginnings & {word[:_BEGINNING] for word in other} and not _NEGATED.search(one.text):
                 return True
         if telling and numbers <= said:
             return True  # a time or a code: nobody says it by chance

@@ -75,7 +75,7 @@ _CALLED: Final = re.compile(
 # "My mother in law" is no mother.
 _IN_LAW: Final = re.compile(r"(?<=[a-z]) in law\b", re.IGNORECASE)
 # Whose people "my sister" and "our vet" are.
-ASKERS: Final = frozenset(
+_ASKERS: Final = frozenset(
     """
     user the_user family the_family home household team project
     familie famille familia famiglia família
@@ -281,10 +281,15 @@ def _called(called: re.Match[str], people: Mapping[str, str | None]) -> str:
     return called.group()
 
 
+def is_asker(subject: str) -> bool:
+    """Whether a subject is who asks, or their household: "user", "the family"."""
+    return subject.casefold().replace(" ", "_") in _ASKERS
+
+
 def _said_of(fact: Known) -> Iterator[tuple[str, str]]:
     """What a fact says that somebody is, and the name; nothing where it says neither."""
     subject, content = fact.subject.strip(), fact.content[:_READ]
-    is_asker = subject.casefold().replace(" ", "_") in ASKERS
+    of_asker = is_asker(subject)
     relation = _LABEL.sub("", fact.predicate.strip().casefold().replace("_", " "))
     relation, content = (_IN_LAW.sub("-in-law", one) for one in (relation, content))
     # "Partner" is German, too: what is English is that alone.
@@ -295,20 +300,20 @@ def _said_of(fact: Known) -> Iterator[tuple[str, str]]:
     name = _SAYS_NAME.search(content) or begins
     is_relation = meant or relation.rpartition(" ")[2].removesuffix("-in-law") in _RELATIONS
     if is_relation and not group and name is not None and _is_name(name.group(1)):
-        owners = [""] if is_asker else _names_of(subject)
+        owners = [""] if of_asker else _names_of(subject)
         for what in meant or _in_short(relation):
             yield from ((owner + what, name.group(1)) for owner in owners)
     if fact.predicate.strip().casefold() in _BY and name is not None and _is_name(name.group(1)):
         yield from (
             (owner + what, name.group(1)) for owner in _names_of(subject) for what in _WHO_RUNS
         )
-    if is_asker and group:  # "Two kids: Leo (8) and Mia (6)"
+    if of_asker and group:  # "Two kids: Leo (8) and Mia (6)"
         # "Zwei Kinder: Leo und Mia": other nouns have capitals as well.
         is_list = relation in _GROUPS or _LIST.fullmatch(content)
         listed = content if is_list else content.partition(":")[2]
         names = (one.group() for one in _ONE_NAME.finditer(listed))
         yield from ((_GROUPS[group][0], one) for one in names if _is_name(one))
-    if not is_asker and len(subject) <= _LONGEST_NAME:
+    if not of_asker and len(subject) <= _LONGEST_NAME:
         said = content[len(subject) :] if content.startswith(subject) else content
         yield from ((what, subject) for what in roles.said_of(said))
         if found := _IS.match(said):
@@ -337,4 +342,4 @@ def _names_of(subject: str) -> list[str]:
 def _owner(said: str) -> str:
     """Whose it is, where that is somebody by name: "tom's "; else nothing."""
     whose = said.casefold().replace("’", "'")
-    return f"{whose} " if whose.endswith("'s") and whose[:-2] not in ASKERS else ""
+    return f"{whose} " if whose.endswith("'s") and whose[:-2] not in _ASKERS else ""

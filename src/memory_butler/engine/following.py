@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from memory_butler.domain.entities import spellings, written_names
-from memory_butler.domain.persons import ASKERS
+from memory_butler.domain.persons import is_asker
 from memory_butler.domain.text import lowered
 from memory_butler.domain.trust import Trust
 from memory_butler.store import facts
@@ -59,7 +59,7 @@ async def follow(
                 by_subject.setdefault(lowered(name), id)
                 names |= {name, lowered(name)}
         subject = lowered(row["subject"])
-        if row["entity_id"] is not None and subject not in asked and not _of_asker(subject):
+        if row["entity_id"] is not None and subject not in asked and not is_asker(subject):
             by_subject.setdefault(row["entity_id"], id)
     if not by_subject:
         return []
@@ -73,11 +73,7 @@ def _names_in(row: Row) -> list[str]:
     "The household" and "ferme" are what most facts are about: to go on from there leads nowhere.
     """
     said = (row["subject"], *written_names(row["content"]))
-    return [one for one in said if one[:1].isupper() and not _of_asker(one)]
-
-
-def _of_asker(name: str) -> bool:
-    return lowered(name).replace(" ", "_") in ASKERS
+    return [one for one in said if one[:1].isupper() and not is_asker(one)]
 
 
 def _best(

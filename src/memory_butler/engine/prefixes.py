@@ -33,7 +33,13 @@ WHAT: Final[Mapping[Kind, str]] = {
 
 # A token is a secret's name: nobody is told that an id is of one.
 _HAVE_IDS: Final[tuple[Kind, ...]] = (
-    *("fact", "rule", "episode", "entity", "event", "run", "context"),
+    "fact",
+    "rule",
+    "episode",
+    "entity",
+    "event",
+    "run",
+    "context",
 )
 
 

@@ -297,7 +297,7 @@ async def linked(
     this entity and `nearness`, the cosine.
 
     Args:
-        names: of subjects and entities, in lower case.
+        names: of subjects in lower case, and of entities as written, too.
     """
     with span("sql linked"):
         found: Records = await tx.fetch(
