@@ -296,7 +296,7 @@ async def test_notes_of_sessions_do_not_pile_up(
     await session.hook("SessionEnd", served.url, reason="other", **LATER)
     assert [one.name for one in own.parent.iterdir()] == [of_open.name]
     # Resumed after it was forgotten, it tells what came since.
-    await session.hook("SessionStart", served.url, source="resume")
+    assert await session.hook("SessionStart", served.url, source="resume") == ("", "")
     with session.transcript.open("a") as file:
         file.write(said("user", "And mind the VAT."))
     await session.hook("SessionEnd", served.url, reason="other")
