@@ -5,8 +5,8 @@ import pytest
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.wording import MARK
 from memory_butler.engine import spoken
-from memory_butler.engine.matching import Question, understood
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.questions import Question, understood
 from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.engine.spoken import spoken_languages

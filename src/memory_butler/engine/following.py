@@ -19,6 +19,7 @@ from memory_butler.store.rows import Row
 from memory_butler.store.search import Records, Wanted, linked
 from memory_butler.store.transaction import Transaction
 
+SURE: Final = 0.5  # the probability with which a fact must bear on the question to lead on
 SEEDS: Final = 5  # the best facts, from which a step is made
 OF_EACH: Final = 3  # facts of one subject, the nearest to the question
 AT_MOST: Final = 8

@@ -15,14 +15,9 @@ from memory_butler.domain.links import MEMORY_TYPES, MemoryType, parse_memory_ty
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.scoring import Share, first_with_shares
 from memory_butler.engine import inputs
-from memory_butler.engine.matching import (
-    Match,
-    Question,
-    begin_embeddings,
-    matches,
-    understood,
-)
+from memory_butler.engine.matching import Match, begin_embeddings, matches
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.questions import Question, understood
 from memory_butler.engine.reranking import reranked
 from memory_butler.engine.served import Audience, note
 from memory_butler.inference.reranker import BackgroundReranker

@@ -1,0 +1,204 @@
+"""How candidates bear on a question, and what a deep search knows of each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from uuid import UUID
+
+from memory_butler.domain.deep import Evidence, named_speakers
+from memory_butler.domain.entities import spellings
+from memory_butler.domain.links import MemoryType
+from memory_butler.domain.prompts import (
+    codes_in,
+    is_code,
+    is_general,
+    is_personal,
+    is_pleasantry,
+    is_question,
+    is_statement,
+    is_task,
+    names_in,
+)
+from memory_butler.domain.relevance import (
+    ENOUGH_RULES,
+    ENOUGH_WORDS,
+    PRIOR_WITHOUT_WORDS,
+    RULES_FROM,
+    RULES_FROM_TOPIC,
+    USUAL_MEAN,
+    Asked,
+    Bearing,
+    likely_mean,
+    likely_spread,
+    probability,
+    weakened,
+)
+from memory_butler.domain.wording import telling
+from memory_butler.engine.pointing import Pointed, long_ago
+from memory_butler.engine.questions import Question
+from memory_butler.store.embeddings import Vector
+from memory_butler.store.search import Around, Borne, Found, Wanted, bearings
+from memory_butler.store.transaction import Transaction
+
+
+async def looked_at(
+    tx: Transaction,
+    wanted: Wanted,
+    asked: Question,
+    vector: Vector,
+    found: Mapping[MemoryType, Sequence[Found]],
+) -> tuple[Around, dict[UUID, Borne]] | None:
+    """How each bears on the question; None without any."""
+    return await bearings(
+        tx,
+        wanted,
+        asked.words,
+        vector,
+        names_in(asked.text),
+        spellings(asked.text),
+        codes_in(asked.text),
+        {memory_type: [one.id for one in some] for memory_type, some in found.items()},
+    )
+
+
+def relevance_of(
+    asked: Question,
+    pointed: Pointed,
+    found: Mapping[MemoryType, Sequence[Found]],
+    around: Around,
+    borne: Mapping[UUID, Borne],
+) -> dict[UUID, float]:
+    """The probability of each that it bears on the question."""
+    words = telling(around.words)
+    shares = any(words & one.words for one in borne.values())
+    common, alone, scale = _common(asked, around, shares=shares)
+    question = Asked(
+        words=words,
+        names=around.names | long_ago(asked, pointed),
+        names_entity=around.names_entity,
+        personal=is_personal(asked.text),
+        question=is_question(asked.text),
+        task=is_task(asked.text),
+        pleasantry=is_pleasantry(asked.text),
+        memories=around.memories,
+        spread=scale * around.spread,
+        sampled=around.sampled,
+        code_alone=is_code(asked.text),
+        statement=is_statement(asked.text),
+        general=is_general(asked.text),
+    )
+
+    def bearing(one: Borne, off: float) -> Bearing:
+        near = one.similarity
+        if near is not None:
+            near = USUAL_MEAN + scale * (near - off - USUAL_MEAN)
+        return Bearing(near, one.words & words, one.coded)
+
+    known = {id: bearing(one, common) for id, one in borne.items()}
+    bears = probability(question, known)
+    relevance: dict[UUID, float] = {}
+    for memory_type, some in found.items():
+        own = {one.id: known[one.id] for one in some if one.id in known}
+        told = {id: one if one.words else bearing(borne[id], alone) for id, one in own.items()}
+        if memory_type == "rule":
+            relevance |= _of_rules(question, own, told, bears, in_context=asked.weighty)
+        else:
+            relevance |= weakened(question, told, bears)
+    return relevance
+
+
+def _of_rules(
+    question: Asked,
+    own: Mapping[UUID, Bearing],
+    told: Mapping[UUID, Bearing],
+    bears: float,
+    *,
+    in_context: bool,
+) -> dict[UUID, float]:
+    """The relevance of rules, where facts and rules together make a probability of `bears`.
+
+    A fact that bears on the question brings in no rule that does not. Among enough rules the best
+    say something, and an agent is to behave: its context has them (C-453).
+    """
+    # A name that memory does not know says that it knows no fact of it, and nothing of a rule: that
+    # holds whoever is concerned. Rules are for what happens: a statement is weighed as a topic is.
+    of_anybody = replace(question, names=frozenset(), statement=False)
+    is_topic = len(question.words) < ENOUGH_WORDS and not question.question
+    least = RULES_FROM_TOPIC if is_topic else RULES_FROM
+
+    def held_back(id: UUID, share: float) -> float:
+        alone = 1.0 if share < least else probability(of_anybody, {id: own[id]})
+        return share if alone >= least else alone
+
+    beside = weakened(question, told, max(bears, probability(of_anybody, own)))
+    if in_context and len(own) >= ENOUGH_RULES:
+        return beside
+    return {id: held_back(id, share) for id, share in beside.items()}
+
+
+def _common(asked: Question, around: Around, *, shares: bool) -> tuple[float, float, float]:
+    """What a question in another language than English has in common with all of this store.
+
+    The model that comes along puts any two texts of such a language near each other, related or
+    not: that nearness says nothing of a single memory (C-433). Where no memory shares a word with
+    the question, it counts once more: nothing else bears the nearness out (C-422). Where one does,
+    it counts once more of those that do not, when they are compared with that one (C-452).
+
+    Returns:
+        What comes off each cosine, what off that of a memory without a word of the question beside
+        others, and by how much the rest is stretched. Between what all have and 1 less room is left
+        than in an English store; stretched, the same text is at 1 again.
+    """
+    if not asked.is_foreign:
+        return 0.0, 0.0, 1.0
+    beyond = max(0.0, around.mean - USUAL_MEAN)
+    common = likely_mean(beyond, around.sampled)
+    alone = common + likely_mean(beyond, around.sampled, PRIOR_WITHOUT_WORDS)
+    scale = (1 - USUAL_MEAN) / (1 - USUAL_MEAN - common)
+    return common if shares else alone, alone, scale
+
+
+def evidence_of(
+    asked: Question,
+    pointed: Pointed,
+    found: Mapping[MemoryType, Sequence[Found]],
+    looked: tuple[Around, dict[UUID, Borne]] | None,
+    linked: Mapping[UUID, float] = MappingProxyType({}),
+) -> dict[UUID, Evidence[UUID]]:
+    """What a deep search knows of each."""
+    words, borne, mean, spread = frozenset[str](), dict[UUID, Borne](), 0.0, 1.0
+    if looked is not None:
+        around, borne = looked
+        words = around.words
+        mean = likely_mean(around.mean, around.sampled)
+        spread = likely_spread(around.spread, around.sampled)
+    named = named_speakers(asked.text, (one.speaker for one in borne.values()))
+    ahead, perhaps, of_user = ({row["id"] for row in rows} for rows in pointed)
+    evidence = {}
+    for memory_type, some in found.items():
+        for one in some:
+            own = borne.get(one.id)
+            around_it = (one.session_rank, one.before or (), one.after or ())
+            if own is None:  # gone since it was found
+                evidence[one.id] = Evidence[UUID](
+                    one.similarity, one.text_rank, 0, *around_it, told=memory_type == "episode"
+                )
+                continue
+            evidence[one.id] = Evidence(
+                one.similarity,
+                one.text_rank,
+                own.length,
+                *around_it,
+                named=own.named or one.id in of_user,
+                linked=linked.get(one.id, 0.0),
+                in_period=one.id in perhaps
+                or (asked.period is not None and asked.period.holds(own.happened_at)),
+                on_the_day=one.id in ahead,
+                told=memory_type == "episode",
+                coverage=len(own.words & words) / len(words) if own.words and words else 0.0,
+                by_named=own.speaker in named,
+                asks=own.asks,
+                of_self=own.of_self,
+                nearness=((own.similarity or 0.0) - mean) / spread,
+            )
+    return evidence
