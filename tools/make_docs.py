@@ -60,7 +60,9 @@ A fact is active until it decays, is superseded, or is forgotten; `fading` is ke
 
 _MATURITY_INTRO = """\
 A rule starts as a candidate, rises by helping, falls by harming, one step per mark, and turns into
-a warning against itself when it has done too much harm.
+a warning against itself when it has done too much harm. Each time that it helps, its decay starts
+anew, and its confidence is at least (successes + 1) / (applications + 2): 0.67 after one help, 0.83
+after four.
 """
 
 _CONSOLIDATION_INTRO = """\

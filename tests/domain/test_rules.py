@@ -67,6 +67,18 @@ standings = st.builds(
 )
 
 
+@pytest.mark.parametrize(
+    ("success", "harmful", "before", "after"),
+    [(0, 0, 0.5, 2 / 3), (3, 0, 0.8, 5 / 6), (0, 3, 0.5, 0.5), (3, 0, 0.9, 0.9)],
+)
+def test_help_raises_the_confidence_and_harm_leaves_it(
+    success: int, harmful: int, before: float, after: float
+) -> None:
+    old = replace(standing(success=success, harmful=harmful), confidence=before)
+    assert mark_helpful(old, NOW, POLICY).standing.confidence == pytest.approx(after)
+    assert mark_harmful(old, NOW, POLICY).standing.confidence == before
+
+
 @pytest.mark.requirement("MAT-01")
 def test_a_new_rule_is_a_candidate_without_history() -> None:
     new = RuleStanding(created_at=NOW)

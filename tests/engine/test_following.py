@@ -180,6 +180,25 @@ async def test_only_a_few_of_each_are_added(town: Memory, principal: Principal) 
     assert 0 < len(prizes) <= OF_EACH <= AT_MOST
 
 
+async def test_what_was_led_to_takes_a_few_places_of_an_answer(
+    memory: Memory, principal: Principal
+) -> None:
+    """What the question itself finds must not give way to all that is known of the teacher."""
+    classes = [f"The pottery class of group {place} costs {place}5 euros" for place in range(1, 9)]
+    for place, content in enumerate(classes):
+        await tell(memory, principal, f"group {place}", "price", content)
+    for subject in ("pottery", "kiln", "clay"):
+        lesson = f"Pottery class at the {subject} is with {subject.title()} Oltmann"
+        await tell(memory, principal, subject, "lesson", lesson)
+        for number in range(3):
+            who = f"{subject.title()} Oltmann"
+            await tell(memory, principal, who, f"number_{number}", f"Reached under 0441 55{number}")
+    for limit, at_most in ((5, 1), (10, 2), (20, 3)):
+        hits = await recall(memory, principal, "pottery class, whom do I text?", limit=limit)
+        led_to = [hit for hit in hits if hit.match.followed and "Reached" in hit.row["content"]]
+        assert 1 <= len(led_to) <= at_most
+
+
 async def test_another_tenants_people_are_not_followed(town: Memory, principal: Principal) -> None:
     await tell(town, principal, "pottery", "lesson", LESSON)
     await tell(town, Principal("another", "test"), "Maren Oltmann", "phone", NUMBER)

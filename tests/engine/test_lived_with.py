@@ -222,6 +222,24 @@ async def test_a_rule_that_helps_lives_and_one_that_helps_nobody_fades(
     assert [row["id"] for row in forgotten] == [idle]
 
 
+async def test_what_helped_each_time_lasts_longer_than_what_was_said_once(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    """C-462: a rule for what happens in winter must not be gone by autumn."""
+    used = await store_rule(memory, principal, "After a night call restock the calving bag")
+    said = await store_rule(memory, principal, "After a night call wash the calving boots")
+    for _ in range(4):
+        await rule_helped(memory, principal, used)
+    asked = "What is there to do after a night call?"
+    assert {hit.row["id"] for hit in await recall(memory, principal, asked)} == {used, said}
+    clock.advance(days=95)
+    assert [hit.row["id"] for hit in await recall(memory, principal, asked)] == [used]
+    clock.advance(days=46)
+    assert [hit.row["id"] for hit in await recall(memory, principal, asked)] == [used]
+    clock.advance(days=3)
+    assert await recall(memory, principal, asked) == []
+
+
 async def test_a_warning_is_recalled_however_old_its_rule(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:

@@ -23,6 +23,8 @@ SURE: Final = 0.5  # the probability with which a fact must bear on the question
 SEEDS: Final = 5  # the best facts, from which a step is made
 OF_EACH: Final = 3  # facts of one subject, the nearest to the question
 AT_MOST: Final = 8
+# Of the places of an answer, 0.0 to 1.0: what is found by itself is not to give way to all of them.
+OF_ANSWER: Final = 0.15
 READ: Final = 60  # facts of all these subjects together, the nearest to the question
 # What is found by one is that much less likely to bear on the question.
 STEP: Final = 0.8
@@ -36,13 +38,19 @@ class Followed(NamedTuple):
 
 
 async def follow(
-    tx: Transaction, wanted: Wanted, question: str, vector: Vector, seeds: Sequence[UUID]
+    tx: Transaction,
+    wanted: Wanted,
+    question: str,
+    vector: Vector,
+    seeds: Sequence[UUID],
+    places: int,
 ) -> list[Followed]:
     """The facts whose subject one of these facts names or is about, if the question names it not.
 
     Args:
         vector: the question, of shape (384,).
         seeds: ids of facts, the best first; only `SEEDS` of them count.
+        places: how many memories are answered, of which these take `OF_ANSWER`, or one.
     """
     seeds = seeds[:SEEDS]
     if not seeds:
@@ -65,7 +73,8 @@ async def follow(
     if not by_subject:
         return []
     entities = [one for one in by_subject if isinstance(one, UUID)]
-    return _best(await linked(tx, wanted, sorted(names), entities, vector), by_subject, seeds)
+    found = await linked(tx, wanted, sorted(names), entities, vector)
+    return _best(found, by_subject, seeds)[: max(1, round(OF_ANSWER * places))]
 
 
 def _names_in(row: Row) -> list[str]:

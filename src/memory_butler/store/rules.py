@@ -130,6 +130,7 @@ async def apply_mark(
         now,
         metadata,
         confirms,
+        standing.confidence,
     )
     return dict(row)
 

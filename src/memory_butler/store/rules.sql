@@ -63,7 +63,7 @@ ORDER BY id FOR UPDATE
 -- What helped holds: a helpful mark confirms, and clears the mark of fading.
 UPDATE rules
 SET maturity = $3, effectiveness_score = $4, applied_count = $5, success_count = $6,
-    harmful_count = $7, last_applied_at = $8, last_evaluated_at = $8,
+    harmful_count = $7, confidence = $11, last_applied_at = $8, last_evaluated_at = $8,
     last_confirmed_at = CASE WHEN $10 THEN $8 ELSE last_confirmed_at END,
     metadata = CASE WHEN $10 AND $9::jsonb->>'status' = 'fading' THEN $9::jsonb - 'status'
                     ELSE $9::jsonb END
