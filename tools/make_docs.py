@@ -62,7 +62,7 @@ _MATURITY_INTRO = """\
 A rule starts as a candidate, rises by helping, falls by harming, one step per mark, and turns into
 a warning against itself when it has done too much harm. Each time that it helps, its decay starts
 anew, and its confidence is at least (successes + 1) / (applications + 2): 0.67 after one help, 0.83
-after four.
+after four. What nobody confirms fades after 92 days, what the user said themselves after 458.
 """
 
 _CONSOLIDATION_INTRO = """\

@@ -240,6 +240,33 @@ async def test_what_helped_each_time_lasts_longer_than_what_was_said_once(
     assert await recall(memory, principal, asked) == []
 
 
+async def test_what_the_user_told_memory_to_do_outlasts_what_an_assistant_concluded(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    """C-463: "in December" comes once a year."""
+    said = "In December book the big table at the Linde"
+    supposed = "In December offer mulled wine first"
+    this_week = "This week use the back door, the hall is wet"
+    told = f"User: {said}. {this_week}.\nAssistant: Done. {supposed}."
+    await store_episode(memory, principal, told, BUTLER)
+    stated = [
+        {"content": said},
+        {"content": supposed},
+        {"content": this_week, "permanence": "volatile"},
+    ]
+    await consolidate(memory, principal, answer(new_rules=stated))
+    asked = "Which table do we book in December, and which door this week?"
+
+    async def known() -> set[str]:
+        hits = await recall(memory, principal, asked, min_relevance=0.0)
+        return {hit.row["content"] for hit in hits}
+
+    assert {said, this_week} <= await known()
+    clock.advance(days=330)
+    await sweep.run(memory, principal)
+    assert await known() == {said}
+
+
 async def test_a_warning_is_recalled_however_old_its_rule(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:

@@ -68,10 +68,11 @@ class ExtractedRule:
     """A rule that the model states.
 
     `supported_by` names known facts by id, and facts of the same output by their place in new_facts
-    (C-58).
+    (C-58). `permanence` is None where the model gives none.
     """
 
     content: str
+    permanence: Permanence | None = None
     tags: tuple[str, ...] = ()
     scope: str | None = None
     sources: tuple[UUID, ...] = ()
@@ -173,6 +174,7 @@ class _Reader:
         fields = _object(entry)
         return ExtractedRule(
             content=_text(fields, "content"),
+            permanence=_permanence(stated) if (stated := fields.get("permanence")) else None,
             tags=_tags(fields.get("tags")),
             scope=_scope(fields.get("scope")),
             sources=self.known_ids(fields.get("source_episode_ids")),

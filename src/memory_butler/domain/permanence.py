@@ -25,6 +25,10 @@ DECAY_RATES: Final[Mapping[Permanence, float]] = MappingProxyType(
 # 0.008: an unconfirmed rule of confidence 0.5 fades after 91.6 days (C-04).
 RULE_DECAY_RATE: Final = 0.01
 
+# Of a rule that the user said, if the model does not say how long it holds (C-463). What somebody
+# told an assistant to do holds until they say otherwise, not for a season: 458 days.
+RULE_OF_USER: Final[Permanence] = "stable"
+
 
 def parse_permanence(value: str) -> Permanence:
     """The level named `value`; `InvalidInput` lists the levels (PERM-07)."""

@@ -25,6 +25,7 @@ from memory_butler.domain.extraction import (
 )
 from memory_butler.domain.facts import key_of, search_text
 from memory_butler.domain.likeness import Statement
+from memory_butler.domain.permanence import RULE_DECAY_RATE, RULE_OF_USER, decay_rate_of
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import restates, same_words
 from memory_butler.domain.trust import Trust
@@ -222,6 +223,7 @@ class _Stated:
         new = new_rule(
             self.memory,
             stated.content,
+            permanence=stated.permanence,
             scope=self._scope(stated.scope),
             tags=list(stated.tags),
             source_butler=self.group.butler,
@@ -266,8 +268,7 @@ class _Stated:
             unsaid = labelled and not by_user and not await self._said_otherwise(vector, sources)
             answered = unsaid and witnesses.only_answered(stated, sources)
             if by_user:
-                new = replace(draft.new, metadata={**draft.new.metadata, **BY_USER})
-                draft = replace(draft, new=new)
+                draft = replace(draft, new=_of_user(draft.new))
             draft = replace(draft, unsaid=unsaid, answered=answered)
             return self._by_evidence(draft, evidence)
         if witnesses.held(stated) and echoed:
@@ -374,6 +375,15 @@ class _Stated:
                 id: UUID = row["id"]
                 return id
         return None
+
+
+def _of_user(new: NewFact | NewRule) -> NewFact | NewRule:
+    """What the user said. Their rules hold for as long as the model says, or for long (C-463)."""
+    metadata = {**new.metadata, **BY_USER}
+    if isinstance(new, NewRule) and new.decay_rate == RULE_DECAY_RATE:
+        of_user = decay_rate_of(RULE_OF_USER)
+        return replace(new, metadata=metadata, permanence=RULE_OF_USER, decay_rate=of_user)
+    return replace(new, metadata=metadata)
 
 
 def _statement(new: NewFact | NewRule) -> Statement:

@@ -163,6 +163,7 @@ def output_schema(handles: Sequence[str]) -> dict[str, Any]:
     }
     rule = {
         "content": text,
+        "permanence": {"type": "string", "enum": list(PERMANENCES)},
         "scope": {"type": "string"},
         "tags": {"type": "array", "items": {"type": "string"}},
         "source_episode_ids": sources,
