@@ -13,13 +13,24 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import is_dataclass
 from datetime import datetime
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
 
     from memory_butler.operations.operation import Operation
 
@@ -90,7 +101,7 @@ def modules() -> dict[str, str]:
 
 
 def _shapes(operations: "Iterable[Operation[Any, Any]]") -> str:
-    found: dict[str, type[BaseModel]] = {}
+    found: dict[str, type[Any]] = {}
     for operation in operations:
         for model in (operation.output_model, *_inputs_within(operation)):
             for one in _models(model):
@@ -106,33 +117,54 @@ def _shapes(operations: "Iterable[Operation[Any, Any]]") -> str:
     return begin + imports + "".join(_shape(one, set(found.values())) for one in found.values())
 
 
-def _inputs_within(operation: "Operation[Any, Any]") -> "Iterator[type[BaseModel]]":
+def _inputs_within(operation: "Operation[Any, Any]") -> Iterator[type[Any]]:
     for field in operation.input_model.model_fields.values():
         yield from _models(field.annotation)
 
 
-def _models(kind: Any) -> "Iterator[type[BaseModel]]":
-    """The models that a type is made of, what another one needs before it."""
+def _models(kind: Any) -> Iterator[type[Any]]:
+    """The models and dataclasses that a type is made of, what another one needs before it."""
     for inner in get_args(kind):
         yield from _models(inner)
-    if hasattr(kind, "model_fields"):
+    if fields := _fields(kind):
         for parent in kind.__bases__:
             # A private parent is a mere part of its children.
-            if getattr(parent, "model_fields", None) and not parent.__name__.startswith("_"):
+            if _fields(parent) and not parent.__name__.startswith("_"):
                 yield from _models(parent)
-        for field in kind.model_fields.values():
+        for field in fields.values():
             yield from _models(field.annotation)
+    if _is_shape(kind):
         yield kind
 
 
-def _shape(model: "type[BaseModel]", shown: "set[type[BaseModel]]") -> str:
+def _is_dataclass(kind: Any) -> bool:
+    # What annotates a type may be an instance of one.
+    return isinstance(kind, type) and is_dataclass(kind)
+
+
+def _is_shape(kind: Any) -> bool:
+    return hasattr(kind, "model_fields") or _is_dataclass(kind)
+
+
+def _fields(kind: Any) -> "Mapping[str, FieldInfo]":
+    """The fields of a model, or of a dataclass that is a part of one; of any other type none."""
+    if _is_dataclass(kind):
+        from pydantic.fields import FieldInfo
+
+        hints = get_type_hints(kind, include_extras=True)
+        return {name: FieldInfo.from_annotation(one) for name, one in hints.items()}
+    found: Mapping[str, FieldInfo] = getattr(kind, "model_fields", {})
+    return found
+
+
+def _shape(model: type[Any], shown: set[type[Any]]) -> str:
     parents = [one for one in model.__bases__ if one in shown]
-    inherited = {name for one in parents for name in one.model_fields}
+    inherited = {name for one in parents for name in _fields(one)}
     lines = [
         f"\n\nclass {model.__name__}({', '.join(one.__name__ for one in parents) or 'Shape'}):"
     ]
     lines += [*_quoted_text((model.__doc__ or "").strip().split("\n\n")[0], 4), ""]
-    for name, field in model.model_fields.items():
+    for name, field in _fields(model).items():
         if name in inherited:
             continue
         # The server always gives what has a changeable default.
@@ -261,9 +293,11 @@ def _rendered(kind: Any, shapes: str = "") -> str:
         return " | ".join([*(_rendered(one, shapes) for one in parts), *none])
     if origin is Literal:
         return f"Literal[{', '.join(map(_literal, inner))}]"
+    if origin is tuple:  # JSON has no tuples
+        return f"list[{_rendered(inner[0], shapes)}]"
     if origin is not None:
         return f"{origin.__name__}[{', '.join(_rendered(one, shapes) for one in inner)}]"
-    if hasattr(kind, "model_fields"):
+    if _is_shape(kind):
         return f"{shapes}{kind.__name__}"
     if shapes and kind is datetime:
         return "datetime | date"

@@ -25,7 +25,7 @@ from memory_butler.journal.conversation import answering
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.introduction import Introduction, introduce, introduction_of
 from memory_butler.journal.live import LiveJournal
-from memory_butler.journal.tags import Piece
+from memory_butler.journal.tags import ShownPiece
 from memory_butler.journal_config import JournalConfig
 from memory_butler.surfaces.cli.journal.chat import _Talk
 from memory_butler.surfaces.cli.journal.terminal import Writing
@@ -704,7 +704,7 @@ def test_a_draft_that_has_left_the_window_is_told_to_be_none(
     monkeypatch.setenv("LINES", "3")
     with Writing(lambda pieces: [(one.text, False) for one in pieces]) as writing:
         for lines in (3, 4):
-            writing.show([Piece("say", "word")] * lines)
+            writing.show([ShownPiece("say", "word")] * lines)
             writing.show([])
             out = capsys.readouterr().out
             assert ("(draft taken back)" in out) is (lines > 3)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import NOW, Clock
-from memory_butler.journal.assembly import RULE, LeftOut, PartReceipt, Prompt, Texts, assemble
+from memory_butler.journal.assembly import RULE, LeftOutView, Prompt, PromptPart, Texts, assemble
 from memory_butler.journal.file import JournalFile
 from memory_butler.journal.items import MEMORY_TYPES, Event
 from memory_butler.journal.lifecycle import OnMind, on_mind
@@ -49,7 +49,7 @@ def made(
     )
 
 
-def part(prompt: Prompt, name: str) -> PartReceipt:
+def part(prompt: Prompt, name: str) -> PromptPart:
     return next(one for one in prompt.receipt.parts if one.part == name)
 
 
@@ -170,8 +170,8 @@ def test_lingering_is_chosen_by_score_and_read_by_time() -> None:
     receipt = part(prompt, "lingering")
     assert receipt.included == ("secret 5", "pin 2", "thought 1")
     assert receipt.left_out == (
-        LeftOut("feeling 3", "faded (score 0.000)"),
-        LeftOut("plan 4", "set aside until near its due date (score 0.000)"),
+        LeftOutView("feeling 3", "faded (score 0.000)"),
+        LeftOutView("plan 4", "set aside until near its due date (score 0.000)"),
     )
 
 
@@ -361,7 +361,7 @@ def test_a_pool_overflows_into_the_reserve_and_then_its_stream_closes() -> None:
     assert prompt.receipt.pools == {"user": 1200, "say": 0, "do": 0, "flex": 800}
     assert receipt.included == tuple(f"event {number} (user)" for number in range(16, 21))
     assert receipt.left_out == (
-        LeftOut(
+        LeftOutView(
             "event 15 (user)",
             "400 tokens, 300 left in its pool, 200 in reserve; "
             "nothing older of this stream follows",
@@ -413,8 +413,8 @@ def test_a_long_paste_does_not_hide_what_was_said_before() -> None:
     prompt = made(earlier=[event(9, "short"), *told])
     receipt = part(prompt, "recent")
     assert receipt.left_out == (
-        LeftOut("event 8 (user)", "cut from 1502 to 750 tokens"),
-        LeftOut("event 7 (user)", "cut from 1502 to 750 tokens"),
+        LeftOutView("event 8 (user)", "cut from 1502 to 750 tokens"),
+        LeftOutView("event 7 (user)", "cut from 1502 to 750 tokens"),
     )
     assert len(receipt.included) == 9
     assert receipt.tokens <= 2500
@@ -456,8 +456,8 @@ def test_recalled_keeps_its_cap() -> None:
     assert 900 < receipt.tokens <= 1000
     assert receipt.included == ("recall(a)", "recall(c)")
     assert receipt.left_out == (
-        LeftOut("recall(c)", "no room for all of it"),
-        LeftOut("plans()", "no room"),
+        LeftOutView("recall(c)", "no room for all of it"),
+        LeftOutView("plans()", "no room"),
     )
     assert f"y{CUT}\n" in prompt.user
 

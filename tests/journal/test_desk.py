@@ -22,7 +22,7 @@ from memory_butler.journal.fragments import (
 )
 from memory_butler.journal.items import to_text
 from memory_butler.journal.live import LiveJournal
-from memory_butler.journal.lookups import Neighbour, Recollection
+from memory_butler.journal.lookups import KnownNeighbour, Recollection
 
 KNOWLEDGE: tuple[Operation, ...] = (
     PutFragment("fairy", "A fairy.", "She lives in the garden.", "She is called Oda. Wings: two."),
@@ -46,8 +46,8 @@ def test_recall_tells_the_story_and_the_neighbours(
         "recognition",
         "She lives in the garden.",
         (
-            Neighbour("garden", "lives in", "The garden behind the house."),
-            Neighbour("wings", "has", "Wings of glass."),
+            KnownNeighbour("garden", "lives in", "The garden behind the house."),
+            KnownNeighbour("wings", "has", "Wings of glass."),
         ),
     )
     # Spellings of a key are the key; what may be two is none.
@@ -64,7 +64,7 @@ def test_recall_tells_the_story_and_the_neighbours(
     assert live.recall("wings") == Recollection("wings", "ambient", "Wings of glass.", ())
     both = live.recall("wings", direction="both")
     assert both is not None
-    assert both.neighbours == (Neighbour("fairy", "has", "A fairy."),)
+    assert both.neighbours == (KnownNeighbour("fairy", "has", "A fairy."),)
 
 
 @pytest.mark.requirement("JLOOK-01", "JLOOK-02")

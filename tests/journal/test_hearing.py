@@ -15,7 +15,7 @@ from memory_butler.journal.conversation import Stopped, reply
 from memory_butler.journal.hearing import Hearing
 from memory_butler.journal.live import LiveJournal
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.tags import Piece, read
+from memory_butler.journal.tags import ShownPiece, read
 from memory_butler.journal.wording import shown_pieces
 
 pytestmark = pytest.mark.anyio
@@ -25,12 +25,12 @@ REPLY = (
     "They are friendly. <say>Good morning, <secret>a LANTERN\nfor HER</secret>Ana!\n"
     "plan>done LANTERNS</say> FINE <do>waves</do><feeling>CALM</feeling>"
 )
-SHOWN = [Piece("say", "Good morning, Ana!"), Piece("do", "waves")]
+SHOWN = [ShownPiece("say", "Good morning, Ana!"), ShownPiece("do", "waves")]
 
 
-def heard(text: str, *, plainly: bool = False, look_ups: bool = True) -> list[list[Piece]]:
+def heard(text: str, *, plainly: bool = False, look_ups: bool = True) -> list[list[ShownPiece]]:
     """What is shown after each character."""
-    told: list[list[Piece]] = []
+    told: list[list[ShownPiece]] = []
     hearing = Hearing(
         POLICY, lambda shown: told.append(list(shown)), plainly=plainly, look_ups=look_ups
     )
@@ -41,7 +41,7 @@ def heard(text: str, *, plainly: bool = False, look_ups: bool = True) -> list[li
 
 def test_a_reply_is_shown_as_it_is_written() -> None:
     told = heard(REPLY)
-    assert told[0] == [Piece("say", "G")]
+    assert told[0] == [ShownPiece("say", "G")]
     assert told[-1] == SHOWN
     # Each time more of it, and never what is private.
     for before, now in pairwise(told):
@@ -140,37 +140,37 @@ def test_a_long_reply_takes_time_by_its_length(reply: str, monkeypatch: pytest.M
 def test_what_may_become_tags_waits_for_the_end(given: str) -> None:
     told = heard(f"Of course.\n{given}", plainly=True)
     assert not re.search("HIDDEN|tool_call", str(told), re.IGNORECASE)
-    assert told[-1] == [Piece("say", "Of course.")]
+    assert told[-1] == [ShownPiece("say", "Of course.")]
 
 
 def test_brackets_of_other_kinds_are_shown_as_they_come() -> None:
     told = heard("[1] See [there] {braces} and\n[2] here.", plainly=True)
-    assert told[-1] == [Piece("say", "[1] See [there] {braces} and\n[2] here.")]
+    assert told[-1] == [ShownPiece("say", "[1] See [there] {braces} and\n[2] here.")]
 
 
 def test_text_without_tags_is_shown_of_a_companion_that_uses_none() -> None:
     assert heard("Good morning.") == []
     told = heard("Good morning. <pin>TEA</pin> Yes?", plainly=True)
-    assert told[0] == [Piece("say", "G")]
-    assert told[-1] == [Piece("say", "Good morning. Yes?")]
+    assert told[0] == [ShownPiece("say", "G")]
+    assert told[-1] == [ShownPiece("say", "Good morning. Yes?")]
 
 
 def test_a_draft_that_looks_something_up_is_taken_back() -> None:
     told = heard("<say>Let me see.</say> recall(garden) <say>It has roses.</say>")
-    assert told[-2:] == [[Piece("say", "Let me see.")], []]
+    assert told[-2:] == [[ShownPiece("say", "Let me see.")], []]
     told = heard("<say>Let me see.</say> recall(garden) <say>Ah.</say>", look_ups=False)
-    assert told[-1][-1] == Piece("say", "Ah.")
+    assert told[-1][-1] == ShownPiece("say", "Ah.")
 
 
 async def test_both_requests_of_a_turn_are_heard(live: LiveJournal) -> None:
     live.log("How deep is the well?")
-    told: list[list[Piece]] = []
+    told: list[list[ShownPiece]] = []
     model = ScriptedModel(["<say>Hm.</say> recall(well)", "<say>Very deep.</say>"])
     done = await reply(
         live, model, POLICY, max_tokens=100, heard=lambda shown: told.append(list(shown))
     )
     assert [] in told
-    assert told[-1] == [Piece("say", "Very deep.")]
+    assert told[-1] == [ShownPiece("say", "Very deep.")]
     assert done.looked_up == ("recall(well)",)
 
 
@@ -223,7 +223,7 @@ async def test_what_was_shown_of_a_stopped_reply_is_kept(
 
 
 async def test_a_model_that_uses_no_tags_is_known_by_its_replies(live: LiveJournal) -> None:
-    told: list[list[Piece]] = []
+    told: list[list[ShownPiece]] = []
 
     async def one(text: str) -> bool:
         told.clear()

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from memory_butler.journal.calls import PlansCall, RecallCall
 from memory_butler.journal.items import DISPLAY_TAGS, MEMORY_TYPES, DisplayTag, MemoryType
-from memory_butler.journal.tags import MAX_CHANGES, Command, Piece, Remember, Verb, read
+from memory_butler.journal.tags import MAX_CHANGES, Command, Remember, ShownPiece, Verb, read
 
 from .values import messages
 
@@ -16,7 +16,7 @@ from .values import messages
 @pytest.mark.parametrize("name", DISPLAY_TAGS)
 def test_a_display_tag_labels_what_is_shown(name: DisplayTag) -> None:
     reading = read(f"thinking <{name}>Hello there.</{name}>")
-    assert reading.pieces == (Piece("plain", "thinking"), Piece(name, "Hello there."))
+    assert reading.pieces == (ShownPiece("plain", "thinking"), ShownPiece(name, "Hello there."))
     assert reading.tags == (name,)
     assert reading.changes == ()
 
@@ -86,12 +86,12 @@ def test_what_is_no_command() -> None:
 def test_a_command_ends_with_its_line_and_is_not_shown() -> None:
     reading = read("<say>Well.\nplan>done the dishes\nNext.</say>")
     assert reading.changes == (Command("plan", "done", "the dishes"),)
-    assert reading.pieces == (Piece("say", "Well.\n\nNext."),)
+    assert reading.pieces == (ShownPiece("say", "Well.\n\nNext."),)
 
 
 def test_a_tag_within_a_line_leaves_one_space() -> None:
     reading = read("Noted! <pin>tea</pin> I will  not forget.")
-    assert reading.pieces == (Piece("plain", "Noted! I will  not forget."),)
+    assert reading.pieces == (ShownPiece("plain", "Noted! I will  not forget."),)
 
 
 @pytest.mark.requirement("JSUP-03")
@@ -115,7 +115,7 @@ def test_a_command_may_be_a_sentence_by_itself() -> None:
     """Who tells what was done goes on in the same line; before, nothing was ended, or said so."""
     reading = read("Back from the dentist, no holes!  plan>done dentist\nTired.")
     assert reading.changes == (Command("plan", "done", "dentist"),)
-    assert reading.pieces == (Piece("plain", "Back from the dentist, no holes!  \nTired."),)
+    assert reading.pieces == (ShownPiece("plain", "Back from the dentist, no holes!  \nTired."),)
     for text in (
         "Both. plan>done gym. plan>cancel the dentist",
         "Both. plan>done gym. Plan>cancel the dentist",
@@ -214,15 +214,15 @@ def test_a_leading_identity_tag_names_the_speaker() -> None:
     for text in ("Hi <assistant>", "<stranger>Hi", "<b>Hi</b>"):
         reading = read(text, names)
         assert reading.identity is None
-        assert reading.pieces == (Piece("plain", text),)
+        assert reading.pieces == (ShownPiece("plain", text),)
 
 
 def test_nested_tags() -> None:
     reading = read("<say>Hello <do>waves</do> friend<feeling>warm</feeling>, you</say>")
     assert reading.pieces == (
-        Piece("say", "Hello"),
-        Piece("do", "waves"),
-        Piece("say", "friend, you"),
+        ShownPiece("say", "Hello"),
+        ShownPiece("do", "waves"),
+        ShownPiece("say", "friend, you"),
     )
     assert reading.changes == (Remember("feeling", "warm"),)
     outer, inner = read("<plan>buy <pin>oat milk</pin> today</plan>").changes
@@ -234,7 +234,7 @@ def test_a_secret_keeps_its_text_to_itself() -> None:
         "<thought>a gift <secret>a violin <say>for Ada</say></secret> soon</thought>"
         "<say>Hm <secret>shh</secret></say>"
     )
-    assert reading.pieces == (Piece("say", "Hm"),)
+    assert reading.pieces == (ShownPiece("say", "Hm"),)
     assert reading.changes == (
         Remember("thought", "a gift  soon"),
         Remember("secret", "a violin for Ada"),
@@ -252,12 +252,12 @@ def test_letters_that_patterns_take_for_others_are_these() -> None:
 def test_an_unclosed_tag_keeps_little_and_shows_little() -> None:
     memory = read("<feeling>warm\nThe rest is thinking. <say>Hi</say>")
     assert memory.changes == (Remember("feeling", "warm"),)
-    assert memory.pieces == (Piece("plain", "The rest is thinking."), Piece("say", "Hi"))
+    assert memory.pieces == (ShownPiece("plain", "The rest is thinking."), ShownPiece("say", "Hi"))
     display = read("<say>Hi\nthere <do>waves</do> thinking again")
     assert display.pieces == (
-        Piece("say", "Hi\nthere"),
-        Piece("do", "waves"),
-        Piece("plain", "thinking again"),
+        ShownPiece("say", "Hi\nthere"),
+        ShownPiece("do", "waves"),
+        ShownPiece("plain", "thinking again"),
     )
     crossed = read("<say>a <do>b</say> c</do>")
     assert [piece.kind for piece in crossed.pieces] == ["say", "do", "plain"]

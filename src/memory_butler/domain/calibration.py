@@ -13,9 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from memory_butler.domain.events import EventType
+from memory_butler.domain.json_values import Rounded
 
 BINS: Final = 10
 _Z: Final = 1.959964  # 95 % of a normal distribution lie within so many standard deviations
@@ -58,21 +61,19 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
-    """The claims of one part of the range, `low` included, `high` only in the last part.
-
-    `rate` is the share that held, `least` and `most` the 95 % interval around it; None without
-    outcomes, as is `claimed`, the mean claim.
-    """
+class CalibrationBin:
+    """The claims of one tenth of the range."""
 
     low: float
-    high: float
+    high: float  # not included, but in the last part
     outcomes: int
     held: int
-    claimed: float | None
-    rate: float | None
-    least: float | None
-    most: float | None
+    claimed: Annotated[Rounded | None, Field(description="The mean of what was claimed.")]
+    rate: Annotated[Rounded | None, Field(description="The share that held.")]
+    least: Annotated[
+        Rounded | None, Field(description="Of the 95 % interval around the rate (Wilson).")
+    ]
+    most: Rounded | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class Calibration:
     claimed: float | None
     brier: float | None
     base_rate_brier: float | None
-    bins: tuple[Bin, ...]
+    bins: tuple[CalibrationBin, ...]
 
 
 def held(event: EventType, replacement: Replacement | None = None) -> bool | None:
@@ -116,10 +117,10 @@ def calibrate(outcomes: Sequence[Outcome]) -> Calibration:
     )
 
 
-def _bin(place: int, outcomes: Sequence[Outcome]) -> Bin:
+def _bin(place: int, outcomes: Sequence[Outcome]) -> CalibrationBin:
     total, right = len(outcomes), sum(one.held for one in outcomes)
     least, most = _wilson(right, total) if total else (None, None)
-    return Bin(
+    return CalibrationBin(
         low=place / BINS,
         high=(place + 1) / BINS,
         outcomes=total,

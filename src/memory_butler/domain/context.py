@@ -107,8 +107,8 @@ _ANNOTATED = _Titles(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a block, and the memory that it is of."""
+class BlockLine:
+    """A line of a block."""
 
     id: UUID
     text: str
@@ -120,7 +120,7 @@ class _Section:
 
     title: str
     share: float
-    lines: Sequence[Line]
+    lines: Sequence[BlockLine]
     taken: int = field(default=0)
     used: int = field(default=0)
 
@@ -151,7 +151,7 @@ class Lines:
     """
 
     header: str
-    sections: Sequence[tuple[str, float, Sequence[Line]]]
+    sections: Sequence[tuple[str, float, Sequence[BlockLine]]]
 
     def of(self, ids: Collection[UUID]) -> "Lines":
         """Those of these memories alone."""
@@ -204,17 +204,17 @@ def lines_of(
             (
                 titles.facts,
                 quotas.facts,
-                [Line(one.id, _fact_line(one, layout, now)) for one in _best_first(facts)],
+                [BlockLine(one.id, _fact_line(one, layout, now)) for one in _best_first(facts)],
             ),
             (
                 titles.rules,
                 quotas.rules,
-                [Line(one.id, _rule_line(one, layout)) for one in _best_first(rules)],
+                [BlockLine(one.id, _rule_line(one, layout)) for one in _best_first(rules)],
             ),
             (
                 titles.episodes,
                 quotas.episodes,
-                [Line(one.id, _episode_line(one, now)) for one in _best_first(episodes)],
+                [BlockLine(one.id, _episode_line(one, now)) for one in _best_first(episodes)],
             ),
         ),
     )
@@ -235,7 +235,7 @@ def assemble(
     return lines.within(token_budget)
 
 
-def _ids(lines: Iterable[Line]) -> tuple[UUID, ...]:
+def _ids(lines: Iterable[BlockLine]) -> tuple[UUID, ...]:
     return tuple(line.id for line in lines)
 
 
@@ -280,8 +280,8 @@ def repeated(
 class BlockChange:
     """From one block to another: the lines that left, and those that came in, top to bottom."""
 
-    left: tuple[Line, ...]
-    came: tuple[Line, ...]
+    left: tuple[BlockLine, ...]
+    came: tuple[BlockLine, ...]
 
 
 def block_change(before: AssembledContext, after: AssembledContext) -> BlockChange:
@@ -294,10 +294,10 @@ def block_change(before: AssembledContext, after: AssembledContext) -> BlockChan
     )
 
 
-def _lines(block: AssembledContext) -> list[Line]:
+def _lines(block: AssembledContext) -> list[BlockLine]:
     # Each memory has one line of its own, in the order of `included`; nothing else begins so.
     lines = [line for line in block.text.split("\n") if line.startswith("- ")]
-    return [Line(id, text) for id, text in zip(block.included, lines, strict=True)]
+    return [BlockLine(id, text) for id, text in zip(block.included, lines, strict=True)]
 
 
 def _share_out(sections: Sequence[_Section], room: int) -> None:

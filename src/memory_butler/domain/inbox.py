@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from memory_butler.domain.calibration import Bin
+from memory_butler.domain.calibration import CalibrationBin
 
 Kind = Literal["contradiction", "waiting", "duplicate", "fading", "dead_letter"]
 KINDS: Final[tuple[Kind, ...]] = ("contradiction", "waiting", "duplicate", "fading", "dead_letter")
@@ -22,7 +22,7 @@ DUPLICATE_HOLDS: Final = 0.9
 _MOST_IMPORTANT: Final = 10.0
 
 
-def chance(confidence: float, bins: Sequence[Bin]) -> float:
+def chance(confidence: float, bins: Sequence[CalibrationBin]) -> float:
     """How likely a memory of this effective confidence holds, 0.0 to 1.0."""
     for one in reversed(bins):
         if confidence >= one.low:

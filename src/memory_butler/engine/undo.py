@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
+
+from pydantic import Field
 
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.events import EVENT_TYPES, EventType
@@ -38,23 +40,25 @@ Act = Literal["removed", "restored", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What undoing does to one item; `gone`: it was deleted since, there is nothing to restore."""
+class UndoneItem:
+    """What becomes of one item."""
 
     kind: ItemKind
     id: UUID
-    act: Act
-    about: str | None
+    act: Annotated[
+        Act, Field(description="gone: deleted since, so there is nothing to bring back.")
+    ]
+    about: Annotated[str | None, Field(description="A line of what it says.")]
 
 
 @dataclass(frozen=True, slots=True)
-class Blocker:
-    """Something later that depends on an item; the event that recorded it, if any."""
+class Dependent:
+    """Something later that depends on an item of the change."""
 
     kind: ItemKind
     id: UUID
     why: str
-    event_id: UUID | None
+    event_id: Annotated[UUID | None, Field(description="Undo this one first, where there is one.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +68,9 @@ class Undoing:
     step: UUID
     did: dict[EventType, int]
     at: datetime
-    changes: list[Change]
+    changes: list[UndoneItem]
     links_removed: int
-    blockers: list[Blocker]
+    blockers: list[Dependent]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ class _Plan:
     restored: list[Kept]
     gone: list[Item]
     links: int
-    blockers: list[Blocker]
+    blockers: list[Dependent]
 
     @property
     def items(self) -> list[Item]:
@@ -231,10 +235,10 @@ async def _refuse_hopeless(tx: Transaction, step: UUID, told: Sequence[Row]) -> 
 
 async def _blockers(
     memory: Memory, tx: Transaction, step: UUID, removed: Sequence[Item], restored: Sequence[Kept]
-) -> list[Blocker]:
+) -> list[Dependent]:
     since = dict.fromkeys(removed, _EVER) | {one.item: one.until for one in restored}
     found = [
-        Blocker(row["kind"], row["id"], _changed(row), row["event_id"])
+        Dependent(row["kind"], row["id"], _changed(row), row["event_id"])
         for row in await undo.later_changes(tx, step, since)
     ]
     known = {(one.kind, one.id) for one in found}
@@ -243,11 +247,11 @@ async def _blockers(
         # A change of the item says why better than the link that came with it.
         if (row["kind"], row["id"]) not in known:
             why = f"{row['by_kind']} {row['by_id']} {_how(row)}"
-            found.append(Blocker(row["kind"], row["id"], why, None))
+            found.append(Dependent(row["kind"], row["id"], why, None))
     for row in await undo.taken(tx, restored, [*removed, *items]):
         what = "its subject and predicate" if row["kind"] == "fact" else "its name"
         why = f"{row['kind']} {row['holder']} has {what} now"
-        found.append(Blocker(row["kind"], row["id"], why, None))
+        found.append(Dependent(row["kind"], row["id"], why, None))
     return found
 
 
@@ -363,7 +367,7 @@ async def _shown(memory: Memory, tx: Transaction, plan: _Plan) -> Undoing:
         did={one: counted[one] for one in EVENT_TYPES if one in counted},
         at=min(row["created_at"] for row in plan.told),
         changes=[
-            Change(kind, id, act, known[id]["label"] if id in known else None)
+            UndoneItem(kind, id, act, known[id]["label"] if id in known else None)
             for (kind, id), act in acts
         ],
         links_removed=plan.links,

@@ -2,8 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from uuid import UUID
+
+from pydantic import Field
 
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.links import Item, MemoryType
@@ -29,16 +31,18 @@ _LOOK: Final[Mapping[MemoryType, Callable[[Transaction, UUID], Awaitable[Row | N
 
 @dataclass(frozen=True, slots=True)
 class Unmasked:
-    """A memory that says again what was masked; a fact is a new one, superseding `masked_id`."""
+    """A memory that says again what was masked."""
 
     memory_type: MemoryType
     id: UUID
-    masked_id: UUID
+    masked_id: Annotated[
+        UUID, Field(description="The masked memory; a fact is superseded by a new one.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """A memory that stays masked, and why."""
+class LeftMasked:
+    """A memory that stays masked."""
 
     memory_type: MemoryType
     id: UUID
@@ -47,7 +51,7 @@ class Left:
 
 async def unmask(
     memory: Memory, principal: Principal, key: str
-) -> tuple[list[Unmasked], list[Left]]:
+) -> tuple[list[Unmasked], list[LeftMasked]]:
     """Restore whatever was masked under a key; what cannot be restored is left.
 
     A memory that was changed since stays as it is.
@@ -67,7 +71,7 @@ async def unmask(
             "already, or its hour is over"
         )
     done: list[Unmasked] = []
-    left: list[Left] = []
+    left: list[LeftMasked] = []
     for row in rows:
         item: Item = (row["memory_type"], row["memory_id"])
         try:
@@ -77,7 +81,7 @@ async def unmask(
         except (Conflict, InvalidInput, NotFound) as error:
             if len(rows) == 1:
                 raise
-            left.append(Left(*item, str(error)))
+            left.append(LeftMasked(*item, str(error)))
     return done, left
 
 

@@ -14,7 +14,7 @@ from memory_butler.journal.items import Event, is_assistant
 from memory_butler.journal.lifecycle import OnMind, come_due
 from memory_butler.journal.lookups import Answer
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.tags import Piece, read
+from memory_butler.journal.tags import ShownPiece, read
 from memory_butler.journal.wording import (
     come_due_words,
     conversation_line,
@@ -51,7 +51,7 @@ class Texts:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOutView:
     """What is not in the prompt, and why."""
 
     what: str
@@ -59,18 +59,15 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class PartReceipt:
-    """One part: its tokens (headings not counted), its cap if it has one, what went in and not.
-
-    `text` is the part as it stands in the prompt, without its heading.
-    """
+class PromptPart:
+    """One of the eight parts; `cap` is null where there is none."""
 
     part: Part
+    text: str  # as it stands in the prompt; neither it nor its tokens have the heading
     tokens: int
     cap: int | None
-    included: tuple[str, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
-    text: str = ""
+    included: tuple[str, ...]
+    left_out: tuple[LeftOutView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +75,7 @@ class Receipt:
     """What the prompt was made of. `total` counts the finished texts and the picture (JTOK-05)."""
 
     now: datetime
-    parts: tuple[PartReceipt, ...]
+    parts: tuple[PromptPart, ...]
     pools: dict[str, int]
     total: int
     warnings: tuple[str, ...]
@@ -101,11 +98,11 @@ class _Filled:
     lines: list[str] = field(default_factory=list)
     tokens: int = 0
     included: list[str] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[LeftOutView] = field(default_factory=list)
 
-    def receipt(self, part: Part, cap: int) -> PartReceipt:
+    def receipt(self, part: Part, cap: int) -> PromptPart:
         text = "\n".join(self.lines)
-        return PartReceipt(part, self.tokens, cap, tuple(self.included), tuple(self.left_out), text)
+        return PromptPart(part, text, self.tokens, cap, tuple(self.included), tuple(self.left_out))
 
 
 def assemble(
@@ -159,26 +156,25 @@ def assemble(
     receipt = Receipt(
         now=now,
         parts=(
-            PartReceipt("wake", wake, None, text=texts.wake.strip()),
-            PartReceipt("image", count(image.strip()), None, text=image.strip()),
-            PartReceipt("ambient", ambient, None, text=texts.ambient.strip()),
+            _whole("wake", texts.wake.strip(), wake),
+            _whole("image", image.strip(), count(image.strip())),
+            _whole("ambient", texts.ambient.strip(), ambient),
             lingering.receipt("lingering", budget.lingering),
             recalled.receipt("recalled", budget.recalled),
             recent.receipt("recent", budget.recent),
-            PartReceipt("time", count(time), None, text=time),
-            PartReceipt(
-                "hot",
-                count(hot.content) + picture,
-                None,
-                (f"event {hot.id}",),
-                text=hot.content,
-            ),
+            _whole("time", time, count(time)),
+            _whole("hot", hot.content, count(hot.content) + picture, f"event {hot.id}"),
         ),
         pools=pools,
         total=count(system) + count(message) + picture,
         warnings=_warnings(wake + ambient, policy),
     )
     return Prompt(system, message, hot.image_path, receipt)
+
+
+def _whole(part: Part, text: str, tokens: int, *included: str) -> PromptPart:
+    """A part that no cap cuts."""
+    return PromptPart(part, text, tokens, None, included, ())
 
 
 def _titled(title: str, lines: Sequence[str]) -> str:
@@ -205,7 +201,7 @@ def _lingering(minds: Iterable[OnMind], now: datetime, policy: JournalPolicy) ->
     for one in sorted(minds, key=_best_first):
         if one.hidden:
             reason = "set aside until near its due date" if one.submerged else "faded"
-            filled.left_out.append(LeftOut(_what(one), f"{reason} (score {one.score:.3f})"))
+            filled.left_out.append(LeftOutView(_what(one), f"{reason} (score {one.score:.3f})"))
             continue
         line = memory_line(one, now, policy, MAX_ITEM_TOKENS)
         (fading if one.item.type in policy.half_lives else lasting).append((one, line))
@@ -235,7 +231,7 @@ def _chosen(
         filled.tokens += cost
         chosen.append((one, line))
     for one, _ in ranked[len(chosen) :]:
-        filled.left_out.append(LeftOut(_what(one), f"no room (score {one.score:.3f})"))
+        filled.left_out.append(LeftOutView(_what(one), f"no room (score {one.score:.3f})"))
     return chosen
 
 
@@ -266,7 +262,7 @@ def _recalled(answers: Iterable[Answer], policy: JournalPolicy) -> _Filled:
     full = False
     for answer in answers:
         if full:
-            filled.left_out.append(LeftOut(answer.call, "no room"))
+            filled.left_out.append(LeftOutView(answer.call, "no room"))
             continue
         taken = 0
         for line in (answer.call, *answer.lines):
@@ -284,7 +280,7 @@ def _recalled(answers: Iterable[Answer], policy: JournalPolicy) -> _Filled:
         if taken:
             filled.included.append(answer.call)
         if full:
-            filled.left_out.append(LeftOut(answer.call, "no room for all of it"))
+            filled.left_out.append(LeftOutView(answer.call, "no room for all of it"))
     return filled
 
 
@@ -383,7 +379,7 @@ def _recent(
                 line = cut(line, max(half - 1 - marked, 0), policy.count) or line
                 cost = policy.count(f"{line}\n") + marked
                 if cost < whole and pools.fits(stream, cost):
-                    filled.left_out.append(LeftOut(what, f"cut from {whole} to {cost} tokens"))
+                    filled.left_out.append(LeftOutView(what, f"cut from {whole} to {cost} tokens"))
             if pools.take(stream, cost):
                 filled.lines += [mark, line] if mark else [line]
                 marks.shown = day
@@ -392,7 +388,9 @@ def _recent(
             else:
                 left = f"{pools.room[stream]} left in its pool, {pools.flex} in reserve"
                 filled.left_out.append(
-                    LeftOut(what, f"{cost} tokens, {left}; nothing older of this stream follows")
+                    LeftOutView(
+                        what, f"{cost} tokens, {left}; nothing older of this stream follows"
+                    )
                 )
         if len(pools.closed) == len(pools.room):
             break
@@ -424,7 +422,7 @@ def _streams(event: Event, policy: JournalPolicy) -> set[Stream]:
     return streams
 
 
-def _pieces(event: Event, policy: JournalPolicy) -> Sequence[Piece]:
+def _pieces(event: Event, policy: JournalPolicy) -> Sequence[ShownPiece]:
     names = (*policy.assistant_actors, *policy.user_actors)
     # Messages never change, and the next prompt shows mostly the same ones.
     read_again = _pieces_of if len(event.content) <= _CACHED_CHARS else _pieces_of.__wrapped__
@@ -432,7 +430,7 @@ def _pieces(event: Event, policy: JournalPolicy) -> Sequence[Piece]:
 
 
 @lru_cache(maxsize=_CACHED_MESSAGES)
-def _pieces_of(content: str, names: tuple[str, ...]) -> tuple[Piece, ...]:
+def _pieces_of(content: str, names: tuple[str, ...]) -> tuple[ShownPiece, ...]:
     return read(content, names).pieces
 
 

@@ -16,11 +16,11 @@ from typing import Final, Literal
 from memory_butler.journal.items import DISPLAY_TAGS, MEMORY_TYPES
 from memory_butler.journal.json_tags import BEGINNING
 from memory_butler.journal.policy import JournalPolicy
-from memory_butler.journal.tags import BULLETS, SENTENCE_END, TAG, VERBS, Piece, name_of, read
+from memory_butler.journal.tags import BULLETS, SENTENCE_END, TAG, VERBS, ShownPiece, name_of, read
 from memory_butler.journal.wording import shown_pieces
 
 # Is told what may be shown of the reply so far; () once a draft is taken back.
-Heard = Callable[[Sequence[Piece]], None]
+Heard = Callable[[Sequence[ShownPiece]], None]
 
 _NAMES: Final = (*DISPLAY_TAGS, *MEMORY_TYPES)
 # The text is read again once it is longer by this part of what it has beyond so many characters.
@@ -51,7 +51,7 @@ class Hearing:
         self, policy: JournalPolicy, heard: Heard, *, plainly: bool, look_ups: bool
     ) -> None:
         self.text = ""
-        self.shown: list[Piece] = []
+        self.shown: list[ShownPiece] = []
         self._policy = policy
         self._heard = heard
         self._plainly = plainly
@@ -88,7 +88,10 @@ class Hearing:
             grown = part.rstrip()
             if grown:
                 last = self.shown[-1]
-                self.shown = [*self.shown[:-1], Piece(last.kind, last.text + self._gap + grown)]
+                self.shown = [
+                    *self.shown[:-1],
+                    ShownPiece(last.kind, last.text + self._gap + grown),
+                ]
                 self._gap = part[len(grown) :]
                 self._heard(self.shown)
             else:

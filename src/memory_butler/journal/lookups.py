@@ -39,8 +39,8 @@ _MOST_HITS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A fragment that an edge leads to, at ambient depth."""
+class KnownNeighbour:
+    """A fragment that an edge leads to."""
 
     key: str
     relation: str | None
@@ -54,7 +54,7 @@ class Recollection:
     key: str
     tier: Tier
     text: str
-    neighbours: tuple[Neighbour, ...]
+    neighbours: tuple[KnownNeighbour, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ def recall(
     rows = db.execute(SQL["neighbours"], {"key": key}).fetchall()
     if direction == "both":
         rows += db.execute(SQL["neighbours_towards"], {"key": key}).fetchall()
-    found: dict[str, Neighbour] = {}
-    for one in sorted((Neighbour(*row) for row in rows), key=lambda one: one.key):
+    found: dict[str, KnownNeighbour] = {}
+    for one in sorted((KnownNeighbour(*row) for row in rows), key=lambda one: one.key):
         if one.key != key:
             found.setdefault(one.key, one)
     return Recollection(key, tier, text, tuple(found.values()))

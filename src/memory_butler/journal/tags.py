@@ -80,8 +80,8 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """Text with one way of showing it; `plain` stood outside every tag."""
+class ShownPiece:
+    """A part of a message as the conversation shows it; `plain` stood outside every tag."""
 
     kind: DisplayTag | Literal["plain"]
     text: str
@@ -115,7 +115,7 @@ class Reading:
     """What a message says. `changes` and `pieces` are in the order of the text."""
 
     identity: str | None
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ShownPiece, ...]
     changes: tuple[Remember | Command, ...]
     lookups: tuple[Lookup, ...]
     tags: tuple[str, ...]
@@ -287,11 +287,11 @@ class _Reader:
         else:
             self._pieces.append((kind, element, [text]))
 
-    def shown(self) -> Iterator[Piece]:
+    def shown(self) -> Iterator[ShownPiece]:
         """The pieces that hold more than white space."""
         for kind, _, parts in self._pieces:
             if text := _joined(parts).strip():
-                yield Piece(kind, text)
+                yield ShownPiece(kind, text)
 
     def changes(self) -> Iterator[Remember | Command]:
         """What the memory tags and commands ask for; an empty tag asks for nothing."""

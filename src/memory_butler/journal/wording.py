@@ -17,7 +17,7 @@ from memory_butler.journal.lifecycle import ComeDue, OnMind, mentioned, phase_wo
 from memory_butler.journal.memory import Change, Missed
 from memory_butler.journal.policy import JournalPolicy, TokenCounter
 from memory_butler.journal.rounds import days_of, end_of, step_of
-from memory_butler.journal.tags import Command, Piece, Remember, read
+from memory_butler.journal.tags import Command, Remember, ShownPiece, read
 
 CUT: Final = " […]"
 # So long a silence is told with the time; a shorter one is no gap.
@@ -208,7 +208,7 @@ def missed_line(missed: Missed) -> str:
 
 
 def conversation_line(
-    actor: str | None, piece: Piece | None, image: bool, policy: JournalPolicy
+    actor: str | None, piece: ShownPiece | None, image: bool, policy: JournalPolicy
 ) -> str:
     """ "user: hello", "assistant does: waves"; no piece where a message is a picture alone."""
     who = one_line(policy.called(actor))
@@ -248,8 +248,8 @@ def withheld(content: str) -> str:
 
 
 def shown_pieces(
-    actor: str | None, pieces: Sequence[Piece], tags: Sequence[str], policy: JournalPolicy
-) -> list[Piece]:
+    actor: str | None, pieces: Sequence[ShownPiece], tags: Sequence[str], policy: JournalPolicy
+) -> list[ShownPiece]:
     """The pieces of a message that the conversation shows (JASM-06, C-105).
 
     Of a user all; of an assistant what stands in display tags, for the rest is thinking. A reply
@@ -259,11 +259,11 @@ def shown_pieces(
     if not is_assistant(actor, policy.assistant_actors):
         return list(pieces)
     if policy.untagged_reply_is_say and not set(tags) & set(DISPLAY_TAGS):
-        return [Piece("say", one.text) for one in pieces]
+        return [ShownPiece("say", one.text) for one in pieces]
     return [one for one in pieces if one.kind != "plain"]
 
 
-def shown_of(event: Event, policy: JournalPolicy) -> list[Piece]:
+def shown_of(event: Event, policy: JournalPolicy) -> list[ShownPiece]:
     """What the conversation shows of a message."""
     reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
     return shown_pieces(event.actor, reading.pieces, reading.tags, policy)

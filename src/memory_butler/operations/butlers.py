@@ -2,12 +2,13 @@
 
 from pydantic import Field
 
+from memory_butler.domain.json_values import Moment
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.butlers import Health, list_butlers, look_at_butler
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.sessions import Session
-from memory_butler.operations.views import Fact, Input, Moment, Output
+from memory_butler.operations.views import Fact, Input, Output
 
 
 class Butler(Output):

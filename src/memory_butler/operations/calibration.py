@@ -4,12 +4,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from memory_butler.domain.calibration import BINS
+from memory_butler.domain.calibration import BINS, CalibrationBin
+from memory_butler.domain.json_values import Moment, Rounded
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.calibration import MAX_DAYS, MAX_OUTCOMES, calibrated
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Moment, Output, Rounded
+from memory_butler.operations.views import Input, Output
 
 
 class CalibrationInput(Input):
@@ -20,19 +21,6 @@ class CalibrationInput(Input):
         None, description="Of facts or of rules; of both when left out."
     )
     scope: str | None = Field(None, description="Only of global memories and this scope's.")
-
-
-class CalibrationBin(Output):
-    """The claims of one tenth of the range."""
-
-    low: float
-    high: float
-    outcomes: int
-    held: int
-    claimed: Rounded | None = Field(description="The mean of what was claimed.")
-    rate: Rounded | None = Field(description="The share that held.")
-    least: Rounded | None = Field(description="Of the 95 % interval around the rate (Wilson).")
-    most: Rounded | None
 
 
 class CalibrationOutput(Output):

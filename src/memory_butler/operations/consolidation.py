@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from memory_butler.domain.json_values import Moment
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation import host
 from memory_butler.engine.consolidation.history import dead_letters, retry_dead_letters
@@ -13,7 +14,7 @@ from memory_butler.engine.consolidation.prompt import output_schema
 from memory_butler.engine.consolidation.run import Report, RunEnd, run_consolidation
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Moment, Output
+from memory_butler.operations.views import Input, Output
 
 
 class RunConsolidationInput(Input):

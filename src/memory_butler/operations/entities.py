@@ -8,6 +8,7 @@ from pydantic import Field
 
 from memory_butler.domain.entities import EntityType, NameMatch
 from memory_butler.domain.errors import PermissionDenied
+from memory_butler.domain.json_values import Moment, Rounded
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.text import one_line
 from memory_butler.engine.browse.entities import list_entities, look_at_entity, preview_merge
@@ -29,11 +30,9 @@ from memory_butler.operations.views import (
     Input,
     KnownAt,
     Listing,
-    Moment,
     Output,
     Page,
     Revised,
-    Rounded,
     ShownTrust,
 )
 from memory_butler.store.rows import Row

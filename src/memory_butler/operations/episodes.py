@@ -11,6 +11,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import parse_trust
 from memory_butler.engine.browse.episodes import look_at_episode
 from memory_butler.engine.browse.lists import list_memories
+from memory_butler.engine.browse.provenance import Provenance
 from memory_butler.engine.history import deleted_since
 from memory_butler.engine.inputs import MAX_TURN
 from memory_butler.engine.lifecycle.cleanup import clean_up
@@ -212,7 +213,7 @@ class EpisodeDetail(Output):
     """An episode and what was drawn from it."""
 
     episode: Episode
-    provenance: explanations.Provenance
+    provenance: Provenance
     links: list[explanations.Link]
 
 

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.facts import lifecycle_state
+from memory_butler.domain.json_values import Rounded
 from memory_butler.domain.likeness import Likeness
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
@@ -37,7 +38,6 @@ from memory_butler.operations.views import (
     OfRevision,
     Output,
     Revised,
-    Rounded,
     beginning,
 )
 

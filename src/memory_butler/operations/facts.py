@@ -9,8 +9,10 @@ from memory_butler.domain.facts import Validity
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import parse_trust
+from memory_butler.engine.browse.decay import Decay
 from memory_butler.engine.browse.facts import look_at_fact
 from memory_butler.engine.browse.lists import list_memories
+from memory_butler.engine.browse.provenance import Provenance
 from memory_butler.engine.memory import Memory
 from memory_butler.operations import explanations
 from memory_butler.operations.operation import Operation, Route
@@ -153,8 +155,8 @@ class FactDetail(Revised):
 
     fact: Fact
     superseded_by: UUID | None = Field(description="The fact that replaced this one.")
-    decay: explanations.Decay
-    provenance: explanations.Provenance
+    decay: Decay
+    provenance: Provenance
     links: list[explanations.Link]
 
 
@@ -165,7 +167,6 @@ async def _look(memory: Memory, principal: Principal, given: FactReference) -> F
         found,
         superseded_by=row.pop("superseded_by"),
         fact=row,
-        decay=explanations.decay(found.decay),
     )
 
 

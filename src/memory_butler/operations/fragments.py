@@ -7,6 +7,7 @@ from pydantic import Field
 from memory_butler.companions import maintaining, opening
 from memory_butler.companions.opening import Companion, use
 from memory_butler.domain.errors import NotFound
+from memory_butler.domain.json_values import Moment
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.journal.desk import Decision
@@ -25,7 +26,7 @@ from memory_butler.operations.journal_views import (
     run_view,
 )
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import KnownAt, Moment, Output, Serial
+from memory_butler.operations.views import KnownAt, Output, Serial
 
 # So many of the messages that a fragment rests on are told with it, the newest.
 _SOURCES_TOLD = 20

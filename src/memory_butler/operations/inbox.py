@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from memory_butler.domain.inbox import KINDS, Kind
+from memory_butler.domain.json_values import Rounded
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.inbox import WEIGHED, inbox
 from memory_butler.engine.memory import Memory
@@ -10,7 +11,7 @@ from memory_butler.operations.conflicts import OpenConflict
 from memory_butler.operations.consolidation import DeadLetter
 from memory_butler.operations.facts import ListedFact
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Output, Rounded
+from memory_butler.operations.views import Input, Output
 
 
 class InboxInput(Input):

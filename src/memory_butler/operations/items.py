@@ -4,12 +4,13 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
+from memory_butler.domain.json_values import Moment, Rounded
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import items as engine
 from memory_butler.engine.inputs import MAX_LIMIT, MAX_OFFSET
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Moment, Output, Rounded
+from memory_butler.operations.views import Input, Output
 
 PLACE: Final = 'Like folders: ["users", "ana"]; 1 to 20 labels.'
 

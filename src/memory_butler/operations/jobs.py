@@ -5,27 +5,20 @@ from uuid import UUID
 
 from pydantic import Field
 
+from memory_butler.domain.json_values import Moment
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation.history import expiring_unread, past_runs
 from memory_butler.engine.jobs import calendar
 from memory_butler.engine.jobs.catalogue import BY_NAME, JobName, run_by_hand
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Moment, Output
+from memory_butler.operations.views import Input, Output
 
 
 class JobsInput(Input):
     """What to list."""
 
     limit: int = Field(20, ge=1, le=200, description="How many past runs.")
-
-
-class PlannedJob(Output):
-    """When a job runs next."""
-
-    job: JobName
-    cron: str
-    next_run: Moment
 
 
 class JobRun(Output):
@@ -62,7 +55,7 @@ class JobsOutput(Output):
 
     enabled: bool
     language_model: str | None = Field(description="Null: consolidation only counts.")
-    planned: list[PlannedJob]
+    planned: list[calendar.PlannedJob]
     runs: list[JobRun]
     consolidations: list[ConsolidationRun] = Field(
         description="The latest, of the caller's tenant."
@@ -77,7 +70,7 @@ async def _jobs(memory: Memory, principal: Principal, given: JobsInput) -> JobsO
     return JobsOutput(
         enabled=memory.config.schedule.enabled,
         language_model=None if memory.language_model is None else memory.language_model.name,
-        planned=[PlannedJob.copy_of(one) for one in calendar.planned(memory)],
+        planned=calendar.planned(memory),
         runs=[_own(row, principal.tenant) for row in runs],
         consolidations=[
             ConsolidationRun.model_validate(row)

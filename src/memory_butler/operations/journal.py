@@ -9,6 +9,7 @@ from pydantic import Field
 from memory_butler.companions import bridge, opening
 from memory_butler.companions.opening import DEFAULT_COMPANION, Companion, use
 from memory_butler.domain.errors import InvalidInput, MemoryButlerError, NotFound
+from memory_butler.domain.json_values import Moment
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.text import one_line
 from memory_butler.engine.memory import Memory
@@ -18,19 +19,18 @@ from memory_butler.journal.items import Event, Item
 from memory_butler.journal.memory import Change
 from memory_butler.journal.pictures import PREFIX, picture_from
 from memory_butler.journal.search import MAX_HITS
-from memory_butler.journal.wording import change_lines, kept_of, missed_line
+from memory_butler.journal.tags import ShownPiece
+from memory_butler.journal.wording import change_lines, kept_of, missed_line, shown_pieces
 from memory_butler.logs import get_logger
 from memory_butler.operations.journal_views import (
     AssembledPrompt,
     JournalEvent,
     RecalledFragment,
-    ShownPiece,
     WorkingItem,
     event_view,
     item_view,
     mind_view,
     prompt_view,
-    shown,
 )
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
@@ -38,7 +38,6 @@ from memory_butler.operations.views import (
     FoundSecrets,
     Input,
     KnownAt,
-    Moment,
     Output,
     Serial,
 )
@@ -220,7 +219,9 @@ def logging(
             event_id=logged.event_id,
             ts=logged.ts,
             actor=logged.actor,
-            shown=shown(logged.actor, logged.reading, companion.policy),
+            shown=shown_pieces(
+                logged.actor, logged.reading.pieces, logged.reading.tags, companion.policy
+            ),
             # Whoever logs a message knows what is in it.
             changed=changed_views(companion, logged.changes, secrets=True),
             noted=change_lines(logged.changes, policy),

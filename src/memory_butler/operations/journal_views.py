@@ -7,23 +7,17 @@ from typing import Literal
 from pydantic import Field
 
 from memory_butler.domain.elapsed import elapsed
-from memory_butler.journal.assembly import Part, Prompt
+from memory_butler.domain.json_values import Moment
+from memory_butler.journal.assembly import Prompt, PromptPart
 from memory_butler.journal.fragments import Difference, Fragment, RunType
-from memory_butler.journal.items import DisplayTag, Event, Item, MemoryType, Status, is_assistant
+from memory_butler.journal.items import Event, Item, MemoryType, Status, is_assistant
 from memory_butler.journal.lifecycle import OnMind, Phase
-from memory_butler.journal.lookups import Tier
+from memory_butler.journal.lookups import KnownNeighbour, Tier
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.runs import Run, RunReport
-from memory_butler.journal.tags import Reading, read
-from memory_butler.journal.wording import WITHHELD, shown_pieces, withheld
-from memory_butler.operations.views import Moment, Output
-
-
-class ShownPiece(Output):
-    """A part of a message as the conversation shows it; `plain` stood outside every tag."""
-
-    kind: DisplayTag | Literal["plain"]
-    text: str
+from memory_butler.journal.tags import ShownPiece
+from memory_butler.journal.wording import WITHHELD, shown_of, withheld
+from memory_butler.operations.views import Output
 
 
 class JournalEvent(Output):
@@ -68,21 +62,13 @@ class WorkingItem(Output):
     hidden: bool = Field(False, description="Left out of the prompt: faded, or a plan set aside.")
 
 
-class KnownNeighbour(Output):
-    """A fragment that an edge leads to."""
-
-    key: str
-    relation: str | None
-    ambient: str
-
-
 class RecalledFragment(Output):
     """What is known of a key; `tier` says how deep `text` is."""
 
     key: str
     tier: Tier
     text: str
-    neighbours: list[KnownNeighbour]
+    neighbours: tuple[KnownNeighbour, ...]
 
 
 class FragmentEdge(Output):
@@ -133,24 +119,6 @@ class MaintenanceRun(Output):
     refused: list[str] = Field(description="What the model proposed and was not done, and why.")
 
 
-class LeftOutView(Output):
-    """What is not in the prompt, and why."""
-
-    what: str
-    reason: str
-
-
-class PromptPart(Output):
-    """One of the eight parts; `cap` is null where there is none."""
-
-    part: Part
-    text: str
-    tokens: int
-    cap: int | None
-    included: list[str]
-    left_out: list[LeftOutView]
-
-
 class TokenPool(Output):
     """A pool of the conversation."""
 
@@ -166,7 +134,7 @@ class AssembledPrompt(Output):
     user: str
     image_path: str | None
     now: Moment
-    parts: list[PromptPart]
+    parts: tuple[PromptPart, ...]
     pools: list[TokenPool]
     total: int
     warnings: list[str]
@@ -174,20 +142,13 @@ class AssembledPrompt(Output):
 
 def event_view(event: Event, policy: JournalPolicy, *, secrets: bool = False) -> JournalEvent:
     """A message; reading it again tells what of it is shown."""
-    reading = read(event.content, (*policy.assistant_actors, *policy.user_actors))
     return JournalEvent.copy_of(
         event,
         called=policy.called(event.actor),
         by_companion=is_assistant(event.actor, policy.assistant_actors),
         content=event.content if secrets else withheld(event.content),
-        shown=shown(event.actor, reading, policy),
+        shown=shown_of(event, policy),
     )
-
-
-def shown(actor: str | None, reading: Reading, policy: JournalPolicy) -> list[ShownPiece]:
-    """What the conversation shows of a message."""
-    pieces = shown_pieces(actor, reading.pieces, reading.tags, policy)
-    return [ShownPiece.copy_of(one) for one in pieces]
 
 
 def item_view(item: Item, *, secrets: bool) -> WorkingItem:

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from memory_butler.domain.json_values import Moment
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.receipts import Place
@@ -11,7 +12,7 @@ from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.receipts import Explained, explain, list_receipts, replay
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Moment, Output, ShownTrust
+from memory_butler.operations.views import Input, Output, ShownTrust
 from memory_butler.store.receipts import Kept
 
 

@@ -8,7 +8,9 @@ from pydantic import Field
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.rules import Maturity
 from memory_butler.domain.trust import parse_trust
+from memory_butler.engine.browse.decay import Decay
 from memory_butler.engine.browse.lists import list_memories
+from memory_butler.engine.browse.provenance import Provenance
 from memory_butler.engine.browse.rules import look_at_rule
 from memory_butler.engine.memory import Memory
 from memory_butler.operations import explanations
@@ -125,18 +127,18 @@ class RuleDetail(Revised):
     """A rule, the history of its use, and everything that explains it."""
 
     rule: StatedRule
-    decay: explanations.Decay
+    decay: Decay
     applications: list[explanations.Application] = Field(
         description="The newest 200, newest first."
     )
     applications_total: int
-    provenance: explanations.Provenance
+    provenance: Provenance
     links: list[explanations.Link]
 
 
 async def _look(memory: Memory, principal: Principal, given: RuleReference) -> RuleDetail:
     found = await look_at_rule(memory, principal, given.rule_id)
-    return RuleDetail.copy_of(found, rule=found.row, decay=explanations.decay(found.decay))
+    return RuleDetail.copy_of(found, rule=found.row)
 
 
 LOOK = Operation(

@@ -5,21 +5,13 @@ from uuid import UUID
 
 from pydantic import Field
 
+from memory_butler.domain.json_values import Moment
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.sessions import list_sessions, look_at_session
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import (
-    Episode,
-    Fact,
-    Input,
-    Listing,
-    Moment,
-    Output,
-    Page,
-    StatedRule,
-)
+from memory_butler.operations.views import Episode, Fact, Input, Listing, Output, Page, StatedRule
 
 
 class ListSessionsInput(Page):

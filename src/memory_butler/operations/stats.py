@@ -5,13 +5,14 @@ from typing import Any
 from pydantic import Field
 
 from memory_butler.domain.events import EventType
+from memory_butler.domain.json_values import Moment, Rounded
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.trends import BUCKETS, MAX_DAYS, trends
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.stats import memory_statistics
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import AsOf, Input, KnownAt, Moment, Output, Rounded
+from memory_butler.operations.views import AsOf, Input, KnownAt, Output
 
 _SCOPE = "Count only global facts and rules and this scope's."
 

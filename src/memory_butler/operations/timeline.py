@@ -8,6 +8,7 @@ from pydantic import Field
 
 from memory_butler.domain.difference import Kind
 from memory_butler.domain.events import EVENT_TYPES, EventType
+from memory_butler.domain.json_values import Moment
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.events import ACTIVITY, list_events
@@ -15,7 +16,7 @@ from memory_butler.engine.history import Told, compare
 from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import GivenMoment, Input, Listing, Moment, Output, Period
+from memory_butler.operations.views import GivenMoment, Input, Listing, Output, Period
 from memory_butler.store.events import EventFilter
 from memory_butler.store.rows import Row
 

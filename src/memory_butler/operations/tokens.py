@@ -6,11 +6,12 @@ from uuid import UUID
 from pydantic import Field
 
 from memory_butler.domain.errors import PermissionDenied
+from memory_butler.domain.json_values import Moment
 from memory_butler.domain.principals import Principal, Scope
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import create_token, list_tokens, revoke_token
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Moment, Output
+from memory_butler.operations.views import Input, Output
 
 
 class TokensInput(Input):

@@ -10,7 +10,7 @@ be erased, and whoever comes late is told what that holds.
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, Self
 
@@ -31,11 +31,11 @@ from memory_butler.inference.language_models.port import Picture
 from memory_butler.journal.conversation import BUSY, Reply, Stopped, answering, reply
 from memory_butler.journal.items import Event, is_assistant
 from memory_butler.journal.memory import Change
-from memory_butler.journal.tags import Piece
+from memory_butler.journal.tags import ShownPiece
 from memory_butler.journal.wording import change_lines, missed_line
 from memory_butler.logs import get_logger
 from memory_butler.operations.journal import LogInput, LogOutput, logging
-from memory_butler.operations.journal_views import JournalEvent, ShownPiece, event_view
+from memory_butler.operations.journal_views import JournalEvent, event_view
 from memory_butler.operations.views import AllowSecrets, Input, Output
 
 log = get_logger()
@@ -117,13 +117,13 @@ _KINDS: Final[Mapping[type[Output], Kind]] = {
 class Turn:
     """A reply while it is written, and its end for those who look on at it."""
 
-    shown: tuple[Piece, ...] = ()
+    shown: tuple[ShownPiece, ...] = ()
     # What a stream ends with.
     end: Told | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def hear(self, pieces: Sequence[Piece]) -> None:
+    def hear(self, pieces: Sequence[ShownPiece]) -> None:
         """What may be shown of the reply by now."""
         self.shown = tuple(pieces)
         self._tell()
@@ -145,14 +145,13 @@ class Turn:
 
         "shown" says from which piece on the given ones take the place of those told before.
         """
-        known: tuple[Piece, ...] | None = None
+        known: tuple[ShownPiece, ...] | None = None
         while True:
             news = self._news
             if self.shown != known and self.end is None:
                 at = _first_difference(known or (), self.shown)
                 known = self.shown
-                pieces = [ShownPiece(kind=one.kind, text=one.text) for one in known[at:]]
-                yield "shown", {"at": at, "pieces": [one.model_dump() for one in pieces]}
+                yield "shown", {"at": at, "pieces": [asdict(one) for one in known[at:]]}
             if self.end is not None:
                 yield self.end
                 return
@@ -162,7 +161,7 @@ class Turn:
                 yield None
 
 
-def _first_difference(before: Sequence[Piece], now: Sequence[Piece]) -> int:
+def _first_difference(before: Sequence[ShownPiece], now: Sequence[ShownPiece]) -> int:
     same = 0
     for one, other in zip(before, now, strict=False):
         if one != other:

@@ -1,17 +1,16 @@
 """Taking a change back."""
 
-from typing import Literal
 from uuid import UUID
 
 from pydantic import Field
 
 from memory_butler.domain.events import EVENT_TYPES, EventType
+from memory_butler.domain.json_values import Moment
 from memory_butler.domain.principals import Principal
-from memory_butler.domain.steps import ItemKind
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.undo import undo_change
+from memory_butler.engine.undo import Dependent, UndoneItem, undo_change
 from memory_butler.operations.operation import Operation, Route
-from memory_butler.operations.views import Input, Moment, Output
+from memory_butler.operations.views import Input, Output
 
 MAX_SHOWN = 200
 
@@ -35,26 +34,6 @@ class UndoneEvent(Output):
     event_type: EventType
     said: str = Field(description="The event type in words.")
     count: int
-
-
-class UndoneItem(Output):
-    """What becomes of one item."""
-
-    kind: ItemKind
-    id: UUID
-    act: Literal["removed", "restored", "gone"] = Field(
-        description="gone: deleted since, so there is nothing to bring back."
-    )
-    about: str | None = Field(description="A line of what it says.")
-
-
-class Dependent(Output):
-    """Something later that depends on an item of the change."""
-
-    kind: ItemKind
-    id: UUID
-    why: str
-    event_id: UUID | None = Field(description="Undo this one first, where there is one.")
 
 
 class UndoOutput(Output):

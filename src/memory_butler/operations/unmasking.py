@@ -1,13 +1,10 @@
 """Restoring what was masked before it was stored."""
 
-from uuid import UUID
-
 from pydantic import Field
 
-from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.unmasking import unmask
+from memory_butler.engine.unmasking import LeftMasked, Unmasked, unmask
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import Input, Output
 
@@ -20,22 +17,6 @@ class UnmaskInput(Input):
     )
 
 
-class Unmasked(Output):
-    """A memory that says again what was masked."""
-
-    memory_type: MemoryType
-    id: UUID
-    masked_id: UUID = Field(description="The masked memory; a fact is superseded by a new one.")
-
-
-class LeftMasked(Output):
-    """A memory that stays masked."""
-
-    memory_type: MemoryType
-    id: UUID
-    why: str
-
-
 class UnmaskOutput(Output):
     """What was restored, and what stays masked."""
 
@@ -45,10 +26,7 @@ class UnmaskOutput(Output):
 
 async def _unmask(memory: Memory, principal: Principal, given: UnmaskInput) -> UnmaskOutput:
     done, left = await unmask(memory, principal, given.unmask_key)
-    return UnmaskOutput(
-        restored=[Unmasked.copy_of(one) for one in done],
-        left=[LeftMasked.copy_of(one) for one in left],
-    )
+    return UnmaskOutput(restored=done, left=left)
 
 
 UNMASK = Operation(

@@ -11,11 +11,11 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    PlainSerializer,
     model_validator,
 )
 
 from memory_butler.domain.facts import LifecycleState, Validity
+from memory_butler.domain.json_values import Moment, Rounded
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.rules import Maturity, RuleState
@@ -34,13 +34,8 @@ if TYPE_CHECKING:
     from memory_butler.engine.history import DeletedSince
     from memory_butler.engine.recall import Hit
 
-# After the point: relevance and confidence differ by more where it matters.
-DIGITS: Final = 6
 # Characters that tell which fact it is, and whether it was right to replace it.
 TOLD_CHARS: Final = 300
-
-# JSON-02 asks for isoformat()'s form ("+00:00"), where pydantic would write "Z".
-Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
 
 
 def _no_number(value: object) -> object:
@@ -119,13 +114,6 @@ GivenUnmaskKey = Annotated[
 # Checked by the engine, whose refusal names the whole range.
 Importance = Annotated[
     float, Field(json_schema_extra={"minimum": MIN_IMPORTANCE, "maximum": MAX_IMPORTANCE})
-]
-
-
-# Digits that nobody reads, and a model pays for, are no part of an answer (C-151).
-Rounded = Annotated[
-    float,
-    PlainSerializer(lambda value: round(value, DIGITS), return_type=float, when_used="json"),
 ]
 
 

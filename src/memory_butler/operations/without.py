@@ -5,6 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from memory_butler.domain.context import BlockLine
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.context import MAX_TOKEN_BUDGET, MAX_WITHOUT, context_without
 from memory_butler.engine.memory import Memory
@@ -25,13 +26,6 @@ class WithoutInput(Input):
     )
     known_at: KnownAt = None
     as_of: AsOf = None
-
-
-class BlockLine(Output):
-    """A line of a block."""
-
-    id: UUID
-    text: str
 
 
 class WithoutOutput(Output):
@@ -55,8 +49,8 @@ async def _without(memory: Memory, principal: Principal, given: WithoutInput) ->
     return WithoutOutput(
         context=found.present.text,
         context_without=found.without.text,
-        left=[BlockLine.copy_of(one) for one in found.change.left],
-        came=[BlockLine.copy_of(one) for one in found.change.came],
+        left=list(found.change.left),
+        came=list(found.change.came),
     )
 
 

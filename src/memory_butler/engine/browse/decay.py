@@ -3,8 +3,12 @@
 import math
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
 
 from memory_butler.domain.confidence import decay_curve, effective_confidence, falls_below
+from memory_butler.domain.json_values import Moment, Rounded
 from memory_butler.engine.memory import Memory
 from memory_butler.store.rows import Row
 
@@ -13,26 +17,34 @@ _SHORTEST, _LONGEST = 7, 3650  # days that a curve covers
 
 
 @dataclass(frozen=True, slots=True)
-class Decay:
-    """`confidence * exp(-decay_rate * days)` since the last confirmation, and where it leads.
+class CurvePoint:
+    """A point of a decay curve."""
 
-    `curve` begins at the last confirmation, `if_confirmed` now; both cover the same number of days,
-    long enough to see the memory expire. A memory that never decays has flat curves and no dates.
-    """
+    at: Moment
+    effective: Rounded
+
+
+# Both curves cover the same number of days, long enough to see the memory expire. A memory that
+# never decays has flat ones and no dates.
+@dataclass(frozen=True, slots=True)
+class Decay:
+    """`confidence * exp(-decay_rate * days since last_confirmed_at)`, and where that leads."""
 
     confidence: float
-    decay_rate: float
-    last_confirmed_at: datetime | None
-    effective_now: float
-    effective_if_confirmed: float
-    retrieval_threshold: float
-    expiry_threshold: float
-    fades_at: datetime | None
-    expires_at: datetime | None
-    fades_at_if_confirmed: datetime | None
-    expires_at_if_confirmed: datetime | None
-    curve: list[tuple[datetime, float]]
-    if_confirmed: list[tuple[datetime, float]]
+    decay_rate: Annotated[float, Field(description="Per day; 0 never decays.")]
+    last_confirmed_at: Moment | None
+    effective_now: Rounded
+    effective_if_confirmed: Annotated[
+        Rounded, Field(description="What it would be if confirmed now.")
+    ]
+    retrieval_threshold: Annotated[float, Field(description="Below this it fades from recall.")]
+    expiry_threshold: Annotated[float, Field(description="Below this the sweep retires it.")]
+    fades_at: Annotated[Moment | None, Field(description="Null: never.")]
+    expires_at: Annotated[Moment | None, Field(description="Null: never.")]
+    fades_at_if_confirmed: Moment | None
+    expires_at_if_confirmed: Moment | None
+    curve: Annotated[list[CurvePoint], Field(description="From the last confirmation on.")]
+    if_confirmed: Annotated[list[CurvePoint], Field(description="From now on, confirmed now.")]
 
 
 def decay_of(memory: Memory, row: Row, now: datetime) -> Decay:
@@ -43,6 +55,11 @@ def decay_of(memory: Memory, row: Row, now: datetime) -> Decay:
 
     def below(threshold: float, since: datetime | None) -> datetime | None:
         return falls_below(confidence, rate, since, threshold)
+
+    def curve(since: datetime | None) -> list[CurvePoint]:
+        if since is None:
+            return []
+        return [CurvePoint(*one) for one in decay_curve(confidence, rate, since, span, _POINTS)]
 
     return Decay(
         confidence=confidence,
@@ -56,10 +73,8 @@ def decay_of(memory: Memory, row: Row, now: datetime) -> Decay:
         expires_at=below(thresholds.expiry, confirmed),
         fades_at_if_confirmed=below(thresholds.retrieval, now),
         expires_at_if_confirmed=below(thresholds.expiry, now),
-        curve=[]
-        if confirmed is None
-        else list(decay_curve(confidence, rate, confirmed, span, _POINTS)),
-        if_confirmed=list(decay_curve(confidence, rate, now, span, _POINTS)),
+        curve=curve(confirmed),
+        if_confirmed=curve(now),
     )
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from memory_butler.domain.errors import NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
-from memory_butler.engine.browse.provenance import Graph, provenance
+from memory_butler.engine.browse.provenance import Provenance, provenance
 from memory_butler.engine.curate import missing
 from memory_butler.engine.history import deleted_episode
 from memory_butler.engine.memory import Memory
@@ -19,7 +19,7 @@ class LookedAtEpisode:
     """An episode, and what was drawn from it."""
 
     row: Row
-    provenance: Graph
+    provenance: Provenance
     links: list[Row]
 
 

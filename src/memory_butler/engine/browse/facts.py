@@ -8,7 +8,7 @@ from memory_butler.domain.revisions import revision_of
 from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.browse.decay import Decay, decay_of
-from memory_butler.engine.browse.provenance import Graph, provenance
+from memory_butler.engine.browse.provenance import Provenance, provenance
 from memory_butler.engine.curate import require
 from memory_butler.engine.memory import Memory
 from memory_butler.store import facts, links
@@ -22,7 +22,7 @@ class LookedAtFact:
     row: Row
     revision: str
     decay: Decay
-    provenance: Graph
+    provenance: Provenance
     links: list[Row]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from memory_butler.domain.calibration import Bin
+from memory_butler.domain.calibration import CalibrationBin
 from memory_butler.domain.facts import has_ended
 from memory_butler.domain.inbox import DUPLICATE_HOLDS, EVEN, Kind, chance, worth
 from memory_butler.domain.principals import Principal
@@ -118,6 +118,6 @@ def _pair(one: OpenConflict) -> Item:
     return Item(one.kind, value, conflict=one)
 
 
-def _one(kind: Kind, row: Row, bins: Sequence[Bin]) -> Item:
+def _one(kind: Kind, row: Row, bins: Sequence[CalibrationBin]) -> Item:
     holds = chance(row["effective_confidence"], bins)
     return Item(kind, worth(holds, row["importance"], row["reference_count"]), fact=row)

@@ -3,9 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
+from pydantic import Field
+
+from memory_butler.domain.json_values import Moment
 from memory_butler.domain.links import MemoryType, Relation
 from memory_butler.store import episodes, facts, links, rules
 from memory_butler.store.rows import Row
@@ -17,18 +20,25 @@ MAX_LINKS = 500
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A memory in the graph. One that is gone (an expired episode) has no label (C-11)."""
+    """A memory in the graph; one that is gone, such as an expired episode, has no label."""
 
     memory_type: MemoryType
     id: UUID
     label: str | None
-    state: str
-    created_at: datetime | None
+    state: Annotated[
+        str,
+        Field(
+            description="Of a fact its lifecycle state, of a rule its maturity, or disabled or "
+            "forgotten, of an episode its consolidation status or expired; gone where it is "
+            "deleted."
+        ),
+    ]
+    created_at: Moment | None
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """From the memory that rests on, or replaced, the other."""
+    """From the memory that rests on the other, or that replaced it."""
 
     source_id: UUID
     target_id: UUID
@@ -36,18 +46,15 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
-    """The memory itself and everything one link away from it or from what it replaced.
-
-    `complete` is False where there were more links than are read.
-    """
+class Provenance:
+    """The memory, what it replaced and was replaced by, and everything one link away of those."""
 
     nodes: list[Node]
     edges: list[Edge]
-    complete: bool
+    complete: Annotated[bool, Field(description="False: there are more links than are shown.")]
 
 
-async def provenance(tx: Transaction, kind: MemoryType, id: UUID, now: datetime) -> Graph:
+async def provenance(tx: Transaction, kind: MemoryType, id: UUID, now: datetime) -> Provenance:
     """The graph around one memory."""
     chain = await facts.chain(tx, id, MAX_STEPS) if kind == "fact" else [id]
     linked = await links.of_items(tx, kind, chain, MAX_LINKS)
@@ -69,7 +76,7 @@ async def provenance(tx: Transaction, kind: MemoryType, id: UUID, now: datetime)
                 items[target] = "fact" if relation == "supersedes" else "episode"
     missing = {one: kind for one, kind in items.items() if one not in known}
     known |= await labels(tx, missing, now)
-    return Graph(
+    return Provenance(
         nodes=[_node(kind, one, known.get(one)) for one, kind in sorted(items.items())],
         edges=sorted(edges.values(), key=lambda one: (one.source_id, one.target_id)),
         complete=len(linked) < MAX_LINKS,

@@ -8,7 +8,7 @@ from memory_butler.domain.revisions import revision_of
 from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import rule_row
 from memory_butler.engine.browse.decay import Decay, decay_of
-from memory_butler.engine.browse.provenance import Graph, provenance
+from memory_butler.engine.browse.provenance import Provenance, provenance
 from memory_butler.engine.curate import require
 from memory_butler.engine.memory import Memory
 from memory_butler.store import links, rules
@@ -24,7 +24,7 @@ class LookedAtRule:
     row: Row
     revision: str
     decay: Decay
-    provenance: Graph
+    provenance: Provenance
     links: list[Row]
     applications: list[Row]
     applications_total: int

@@ -6,6 +6,7 @@ from typing import Final
 
 from croniter import CroniterBadDateError, croniter
 
+from memory_butler.domain.json_values import Moment
 from memory_butler.engine.jobs.catalogue import JOBS, JobName
 from memory_butler.engine.memory import Memory
 from memory_butler.store import jobs
@@ -16,19 +17,19 @@ NO_CRON: Final = "is not a cron expression, or is of a day that never comes"
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """A job with its cron expression and the next time that it is due, in UTC."""
+class PlannedJob:
+    """When a job runs next."""
 
     job: JobName
     cron: str
-    next_run: datetime
+    next_run: Moment
 
 
-def planned(memory: Memory) -> list[Planned]:
+def planned(memory: Memory) -> list[PlannedJob]:
     """When each job runs next."""
     now = memory.clock()
     return [
-        Planned(job.name, cron, following(cron, now))
+        PlannedJob(job.name, cron, following(cron, now))
         for job in JOBS
         for cron in [job.cron(memory.config.schedule)]
     ]

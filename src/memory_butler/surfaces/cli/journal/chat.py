@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from memory_butler.journal.live import Logged
     from memory_butler.journal.lookups import Answer
     from memory_butler.journal.memory import Change
-    from memory_butler.journal.tags import Piece
+    from memory_butler.journal.tags import ShownPiece
 
 EXAMPLES = epilog(
     "memory-butler journal chat",
@@ -321,7 +321,7 @@ class _Talk:
         finally:
             loop.remove_signal_handler(signal.SIGINT)
 
-    def _shown(self, actor: str | None, content: str) -> "list[Piece]":
+    def _shown(self, actor: str | None, content: str) -> "list[ShownPiece]":
         """What the conversation shows of a message; thinking and secrets it does not."""
         from memory_butler.journal.tags import read
         from memory_butler.journal.wording import shown_pieces
@@ -330,7 +330,7 @@ class _Talk:
         reading = read(content, (*policy.assistant_actors, *policy.user_actors))
         return shown_pieces(actor, reading.pieces, reading.tags, policy)
 
-    def _lines(self, actor: str | None, pieces: "Iterable[Piece]") -> list[tuple[str, bool]]:
+    def _lines(self, actor: str | None, pieces: "Iterable[ShownPiece]") -> list[tuple[str, bool]]:
         """Pieces as lines, and whether each is in italics."""
         from memory_butler.journal.wording import conversation_line
         from memory_butler.surfaces.cli.answers import clean

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Self, TextIO
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from memory_butler.journal.tags import Piece
+    from memory_butler.journal.tags import ShownPiece
 
 # A person does not type the next line within that.
 _PASTE_SECONDS = 0.05
@@ -56,7 +56,9 @@ class Writing:
     What was shown is added to. Where a draft is taken back, for a look-up, it goes from the screen.
     """
 
-    def __init__(self, lines: "Callable[[Sequence[Piece]], Iterable[tuple[str, bool]]]") -> None:
+    def __init__(
+        self, lines: "Callable[[Sequence[ShownPiece]], Iterable[tuple[str, bool]]]"
+    ) -> None:
         """`lines`: those of pieces, and whether each is in italics."""
         self._lines = lines
         self._shown = ""
@@ -74,7 +76,7 @@ class Writing:
             print(_UPRIGHT, flush=True)
             self._shown = ""
 
-    def show(self, pieces: "Sequence[Piece]") -> None:
+    def show(self, pieces: "Sequence[ShownPiece]") -> None:
         """All that may be shown by now."""
         text = _text(self._lines(pieces))
         self._stop_thinking()
@@ -85,7 +87,7 @@ class Writing:
         if not text:
             self._think()
 
-    def end(self, pieces: "Sequence[Piece]") -> None:
+    def end(self, pieces: "Sequence[ShownPiece]") -> None:
         """The whole reply, as it is in the log."""
         self.show(pieces)
         self.__exit__()
