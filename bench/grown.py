@@ -19,14 +19,24 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.household import WHO, Clock, Event, Item, Share, items_of, moment, read, shown, thing
+from bench.household import (
+    WHO,
+    Clock,
+    Event,
+    Item,
+    Share,
+    items_of,
+    moment,
+    put,
+    read,
+    shown,
+    thing,
+)
 from bench.server import data_folder
 from memory_butler.config import Settings
 from memory_butler.engine.context import build_context
-from memory_butler.engine.entities import create_entity
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.opening import open_memory
-from memory_butler.engine.remember import store_fact, store_rule
 from memory_butler.store.transaction import transaction
 
 KINDS: Final = ("critical", "near", "far", "two-hop", "rules", "silence")
@@ -66,30 +76,15 @@ class Year:
         return cls(scenario.stem, events, {one: held[one] for one in held if one not in over})
 
 
-async def put(memory: Memory, year: Year) -> None:
-    """Register the year's entities, and store what holds."""
+async def fill(memory: Memory, year: Year) -> None:
+    """Register the year's entities, and store what holds, without its end."""
     for event in year.events:
         if event["kind"] == "tell" and event["op"] == "entity":
-            aliases = event["aliases"]
-            await create_entity(memory, WHO, event["name"], event["type"], aliases=aliases)
+            await put(memory, event)
     for item, butler in year.held.values():
-        if item["op"] == "rule":
-            scope = item.get("scope") or "global"
-            await store_rule(
-                memory, WHO, item["content"], scope=scope, source_butler=butler, trust="user_said"
-            )
-            continue
-        await store_fact(
-            memory,
-            WHO,
-            item["subject"],
-            item["predicate"],
-            item["content"],
-            importance=item["importance"],
-            permanence=item["permanence"],
-            source_butler=butler,
-            trust="user_said",
-        )
+        whole = {one: item[one] for one in item if one != "until"}
+        scope = item.get("scope") or "global"
+        await put(memory, whole | {"scope": scope, "butler": butler, "trust": "user_said"})
 
 
 async def asked(memory: Memory, year: Year) -> dict[str, Share]:
@@ -123,7 +118,7 @@ async def run(years: Sequence[Year], name: str) -> None:
             last = max(moment(one.events[-1]["at"]) for one in years)
             memory = replace(opened, clock=Clock(last))
             for year in years:
-                await put(memory, year)
+                await fill(memory, year)
             size = sum(len(year.held) for year in years)
             for year in years:
                 shares = await asked(memory, year)

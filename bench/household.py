@@ -106,6 +106,29 @@ class Clock:
         return self.now
 
 
+async def put(memory: Memory, event: Event) -> None:
+    """Register or store what an event tells."""
+    if event["op"] == "entity":
+        aliases = event["aliases"]
+        await create_entity(memory, WHO, event["name"], event["type"], aliases=aliases)
+        return
+    whose = {"source_butler": event["butler"], "trust": event["trust"]}
+    if event["op"] == "rule":
+        await store_rule(memory, WHO, event["content"], scope=event["scope"], **whose)
+        return
+    await store_fact(
+        memory,
+        WHO,
+        event["subject"],
+        event["predicate"],
+        event["content"],
+        importance=event["importance"],
+        permanence=event["permanence"],
+        valid_until=moment(event["until"]) if "until" in event else None,
+        **whose,
+    )
+
+
 # ------------------------------------------------------------------ the scripted model
 
 
@@ -411,38 +434,9 @@ class Year:
                 await forget_memory(self.memory, WHO, "rule", row["id"])
 
     async def _tell(self, event: Event) -> None:
-        if event["op"] == "entity":
-            await create_entity(
-                self.memory,
-                WHO,
-                event["name"],
-                event["type"],
-                aliases=event["aliases"],
-            )
-            return
-        self._know(event)
-        if event["op"] == "rule":
-            await store_rule(
-                self.memory,
-                WHO,
-                event["content"],
-                scope=event["scope"],
-                source_butler=event["butler"],
-                trust=event["trust"],
-            )
-            return
-        await store_fact(
-            self.memory,
-            WHO,
-            event["subject"],
-            event["predicate"],
-            event["content"],
-            importance=event["importance"],
-            permanence=event["permanence"],
-            valid_until=moment(event["until"]) if "until" in event else None,
-            source_butler=event["butler"],
-            trust=event["trust"],
-        )
+        if event["op"] != "entity":
+            self._know(event)
+        await put(self.memory, event)
 
     async def _feedback(self, event: Event) -> None:
         rule = self.rules[event["key"]]
