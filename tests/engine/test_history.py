@@ -11,11 +11,9 @@ from memory_butler.domain.difference import Fate
 from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.entities import list_entities
-from memory_butler.engine.browse.episodes import look_at_episode
 from memory_butler.engine.browse.events import list_events
-from memory_butler.engine.browse.facts import look_at_fact
 from memory_butler.engine.browse.lists import list_memories
-from memory_butler.engine.browse.rules import look_at_rule
+from memory_butler.engine.browse.looks import look_at_episode, look_at_fact, look_at_rule
 from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import confirm_memory, forget_memory, get_memory, restore_memory
 from memory_butler.engine.edits import edit_rule, move_rule

@@ -7,7 +7,7 @@ import pytest
 
 from memory_butler.domain.errors import Conflict, InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.facts import look_at_fact
+from memory_butler.engine.browse.looks import look_at_fact
 from memory_butler.engine.edits import rename_facts
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall

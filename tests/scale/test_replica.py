@@ -12,7 +12,7 @@ from conftest import Template
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.facts import look_at_fact
+from memory_butler.engine.browse.looks import look_at_fact
 from memory_butler.engine.context import build_context
 from memory_butler.engine.live import LiveEvents
 from memory_butler.engine.memory import Memory, utc_now

@@ -9,8 +9,8 @@ from memory_butler.domain.episodes import CONSOLIDATION_STATUSES, ConsolidationS
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import parse_trust
-from memory_butler.engine.browse.episodes import look_at_episode
 from memory_butler.engine.browse.lists import list_memories
+from memory_butler.engine.browse.looks import look_at_episode
 from memory_butler.engine.browse.provenance import Provenance
 from memory_butler.engine.history import deleted_since
 from memory_butler.engine.inputs import MAX_TURN

@@ -10,8 +10,8 @@ from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import parse_trust
 from memory_butler.engine.browse.decay import Decay
-from memory_butler.engine.browse.facts import look_at_fact
 from memory_butler.engine.browse.lists import list_memories
+from memory_butler.engine.browse.looks import look_at_fact
 from memory_butler.engine.browse.provenance import Provenance
 from memory_butler.engine.memory import Memory
 from memory_butler.operations import explanations
