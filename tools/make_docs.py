@@ -18,6 +18,7 @@ from typing import Any, Final, cast, get_args, get_origin
 import httpx
 from pydantic import BaseModel
 
+from cli_reference import GENERATED, in_a_cell, render_cli_reference, table_of
 from memory_butler.__main__ import ADDITIONS
 from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.episodes import CONSOLIDATION_TRANSITIONS
@@ -30,7 +31,6 @@ from memory_butler.host.butler import ButlerTable, Entry
 from memory_butler.host.heartbeat_module import HeartbeatConfig
 from memory_butler.operations.operation import Operation
 from memory_butler.operations.registry import OPERATIONS
-from memory_butler.surfaces.cli.reference import render_cli_reference
 from memory_butler.surfaces.errors import BY_CODE
 from memory_butler.surfaces.guard import REFUSALS
 from memory_butler.surfaces.http import served
@@ -39,8 +39,6 @@ from memory_butler.surfaces.rest.routes import tag_of
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
 DIFF_LINES_SHOWN: Final = 40
-
-_GENERATED = "<!-- Written by tools/make_docs.py. Change the code, then run `make docs`. -->"
 
 Schema = Mapping[str, Any]
 
@@ -77,7 +75,7 @@ Every change is an entry of the append-only event log, written in the transactio
 
 
 def states_page() -> str:
-    events = _table(
+    events = table_of(
         ("Event type", "Meaning"), ((f"`{name}`", said) for name, said in EVENT_TYPES.items())
     )
     return _page(
@@ -98,7 +96,7 @@ def _state_machine(title: str, intro: str, table: Sequence[Transition]) -> Itera
     yield intro
     arrows = (f"    {row.source} --> {row.target}: {row.event}\n" for row in table)
     yield "```mermaid\nstateDiagram-v2\n" + "".join(arrows) + "```\n"
-    yield _table(
+    yield table_of(
         ("From", "Event", "To", "Only if"),
         (
             (
@@ -200,7 +198,7 @@ def _config_table(
     yield f"{intro}\n"
     if rows:
         heads = ("Key", "Type", "Default", "Meaning")
-        yield _table((*heads, "Environment variable") if variables else heads, rows)
+        yield table_of((*heads, "Environment variable") if variables else heads, rows)
     for section in inner:
         yield from section
 
@@ -256,7 +254,7 @@ def tools_page() -> str:
     for name in sorted(objects):
         sections.append(f"### {name}\n")
         if text := objects[name].get("description"):
-            sections.append(f"{_cell(text)}\n")
+            sections.append(f"{in_a_cell(text)}\n")
         sections.append(_fields(objects[name]))
     return _page(_TOOLS_INTRO, *sections)
 
@@ -316,11 +314,11 @@ def _parameters(schema: Schema, configured: Mapping[str, Any]) -> str:
         else:
             default = _default(one.get("default"))
         rows.append((f"`{name}`", _type(one), default, one.get("description", "")))
-    return _table(("Parameter", "Type", "Default", "Meaning"), rows)
+    return table_of(("Parameter", "Type", "Default", "Meaning"), rows)
 
 
 def _fields(schema: Schema) -> str:
-    return _table(
+    return table_of(
         ("Field", "Type", "Meaning"),
         (
             (f"`{name}`", _type(one), one.get("description", ""))
@@ -386,21 +384,12 @@ def _default(value: object) -> str:
     return f"`{json.dumps(value)}`"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join("| " + " | ".join(_cell(cell) for cell in line) + " |\n" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
-
-
 def _bullets(items: Iterable[str]) -> str:
     return "".join(f"- {item}\n" for item in items)
 
 
 def _page(*parts: str) -> str:
-    return "\n".join([f"{_GENERATED}\n", *parts])
+    return "\n".join([f"{GENERATED}\n", *parts])
 
 
 # --- the API --------------------------------------------------------------------------------------
@@ -510,7 +499,7 @@ def _errors() -> str:
     for status, code in given + [(status, code) for status, (_, code) in REFUSALS.items()]:
         codes.setdefault(status, {})[f"`{code}`"] = None
     rows = [(str(status), ", ".join(codes[status]), said) for status, said in MEANINGS.items()]
-    return _table(("Status", "Code", "What it means"), rows)
+    return table_of(("Status", "Code", "What it means"), rows)
 
 
 def rest_page() -> str:
@@ -525,7 +514,7 @@ def rest_page() -> str:
     parts = [_REST_INTRO, "## Errors\n", _errors()]
     for noun in sorted(rows):
         parts.append(f"## {noun.replace('-', ' ').capitalize()}\n")
-        parts.append(_table(("Method", "Path", "What it does", "Scope"), rows[noun]))
+        parts.append(table_of(("Method", "Path", "What it does", "Scope"), rows[noun]))
     return _page(*parts)
 
 

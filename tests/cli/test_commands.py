@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from cli.installation import COMMAND, SECONDS, Installation
+from cli_reference import commands_of, render_cli_reference
 from long_profile import by_day
 from memory_butler import __version__
 from memory_butler.__main__ import ADDITIONS
 from memory_butler.engine import opening
 from memory_butler.surfaces.cli.problems import exit_codes
 from memory_butler.surfaces.cli.program import build
-from memory_butler.surfaces.cli.reference import _commands, render_cli_reference
 from memory_butler.surfaces.errors import BY_CODE
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -51,7 +51,7 @@ NO_TENANTS = {
         *("backup", "restore-backup", "distribute"),
     )
 }
-COMMANDS = [words for words, _ in _commands(build(_nobody, *ADDITIONS).whole(), ())]
+COMMANDS = [words for words, _ in commands_of(build(_nobody, *ADDITIONS).whole())]
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -13,7 +13,7 @@ from memory_butler.surfaces.cli.place import PANEL
 from memory_butler.surfaces.cli.problems import exit_codes
 from memory_butler.surfaces.cli.program import Addition, build
 
-_GENERATED = "<!-- Written by tools/make_docs.py. Change the code, then run `make docs`. -->"
+GENERATED = "<!-- Written by tools/make_docs.py. Change the code, then run `make docs`. -->"
 
 _INTRO = """\
 # Command line
@@ -84,16 +84,16 @@ A bad line is told with its number and the reason, and left out; the exit code i
 
 def render_cli_reference(*additions: Addition) -> str:
     """The whole page, with the commands of the rooms above."""
-    commands = list(_commands(build(_nobody, *additions).whole(), ()))
-    parts = [_GENERATED + "\n", _INTRO, _overview(commands)]
-    parts += [_SHARED_INTRO, _table(("Option", "Meaning"), _shared(commands[0][1]))]
+    commands = list(commands_of(build(_nobody, *additions).whole()))
+    parts = [GENERATED + "\n", _INTRO, _overview(commands)]
+    parts += [_SHARED_INTRO, table_of(("Option", "Meaning"), _shared(commands[0][1]))]
     for words, command in commands:
         parts += _command(words, command)
     codes = ((str(code), title) for code, title in exit_codes())
-    parts += [_CODES_INTRO, _table(("Code", "Meaning"), codes), _IMPORT_INTRO]
+    parts += [_CODES_INTRO, table_of(("Code", "Meaning"), codes), _IMPORT_INTRO]
     for line in LINES:
         parts += [f"### {line.model_fields['kind'].annotation.__args__[0]}\n"]  # type: ignore[union-attr]
-        parts += [f"{getdoc(line)}\n", _table(("Key", "Default", "Meaning"), _keys(line))]
+        parts += [f"{getdoc(line)}\n", table_of(("Key", "Default", "Meaning"), _keys(line))]
     return "\n".join(parts)
 
 
@@ -101,12 +101,15 @@ async def _nobody(*_: Any) -> None:
     """Serves nothing: only the help is wanted."""
 
 
-def _commands(group: TyperGroup, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def commands_of(
+    group: TyperGroup, above: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command of a group, by its words, in the order of the help."""
     for name, command in group.commands.items():
         if command.hidden:
             continue
         if isinstance(command, TyperGroup):
-            yield from _commands(command, (*above, name))
+            yield from commands_of(command, (*above, name))
         else:
             loaded = command.loaded() if isinstance(command, LazyCommand) else command
             yield (*above, name), loaded
@@ -117,7 +120,7 @@ def _overview(commands: Sequence[tuple[tuple[str, ...], Any]]) -> str:
         (f"[`{' '.join(words)}`](#memory-butler-{'-'.join(words)})", _first(command.help))
         for words, command in commands
     )
-    return _table(("Command", "What it does"), rows)
+    return table_of(("Command", "What it does"), rows)
 
 
 def _first(help_text: str) -> str:
@@ -137,7 +140,7 @@ def _command(words: tuple[str, ...], command: Any) -> Iterator[str]:
     yield f"    {' '.join([name, *shown, *(['[OPTIONS]'] if own else [])])}\n"
     yield f"{command.help}\n"
     if arguments or own:
-        yield _table(
+        yield table_of(
             ("Parameter", "Meaning"),
             [
                 *((f"`{one.metavar}`", _plain(one.help)) for one in arguments),
@@ -191,10 +194,12 @@ def _plain(markup: str | None) -> str:
     return Text.from_markup(markup or "").plain
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
-    return "".join("| " + " | ".join(_cell(cell) for cell in line) + " |\n" for line in lines)
+    return "".join("| " + " | ".join(in_a_cell(cell) for cell in line) + " |\n" for line in lines)
 
 
-def _cell(text: str) -> str:
+def in_a_cell(text: str) -> str:
+    """A text on one line, as a cell of a table has it."""
     return " ".join(text.split()).replace("|", "\\|")
