@@ -1,4 +1,10 @@
-import createClient from "openapi-fetch";
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  queryOptions,
+  type QueryKey,
+} from "@tanstack/react-query";
+import createClient, { type ClientPathsWithMethod, type MethodResponse } from "openapi-fetch";
 import { ApiError, problemOf } from "@/api/problem";
 import { reportAway } from "@/api/reachability";
 import type { components, paths } from "@/api/schema";
@@ -55,4 +61,52 @@ export const SIGNED_OUT = "signed-out";
 export async function answer<Data>(request: Promise<Outcome<Data>>): Promise<Data> {
   const { data } = await request;
   return data as Data;
+}
+
+type Path = ClientPathsWithMethod<typeof client, "get">;
+type Parameters<One extends Path> = paths[One]["get"]["parameters"];
+type Ask<One extends Path> = (
+  path: One,
+  init: { signal: AbortSignal; params: Parameters<One> | undefined },
+) => Promise<Outcome<MethodResponse<typeof client, "get", One>>>;
+// They are left out where nothing must be given, such as an id in the path.
+type Given<One extends Path> =
+  Parameters<One> extends { path: unknown } | { query: unknown }
+    ? [params: Parameters<One>]
+    : [params?: Parameters<One>];
+
+/** A query of what the API answers to a GET: `asked(["butlers"], "/api/butlers")`. */
+export function asked<One extends Path>(queryKey: QueryKey, path: One, ...given: Given<One>) {
+  const [params] = given;
+  return queryOptions({
+    queryKey,
+    queryFn: ({ signal }) => answer((client.GET as Ask<One>)(path, { signal, params })),
+  });
+}
+
+/** The same of a list, part by part; `params` are those of the part that begins at an offset. */
+export function listed<One extends Path>(
+  queryKey: QueryKey,
+  path: One,
+  params: (offset: number) => Parameters<One>,
+) {
+  return infiniteQueryOptions({
+    queryKey,
+    queryFn: ({ signal, pageParam }) =>
+      answer((client.GET as Ask<One>)(path, { signal, params: params(pageParam) })),
+    initialPageParam: 0,
+    getNextPageParam: (last) => {
+      const { offset, total, items } = last as Part;
+      const next = offset + items.length;
+      return next < total && items.length > 0 ? next : undefined;
+    },
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** A part of a list, as every list of the API answers. */
+interface Part {
+  offset: number;
+  total: number;
+  items: readonly unknown[];
 }

@@ -1,10 +1,9 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
+import { asked } from "@/api/client";
 import { Select } from "@/ui/Field";
 
 export const butlerList = queryOptions({
-  queryKey: ["butlers"],
-  queryFn: ({ signal }) => answer(api.GET("/api/butlers", { signal })),
+  ...asked(["butlers"], "/api/butlers"),
   select: ({ butlers }) => butlers,
 });
 

@@ -2,7 +2,7 @@ import { queryOptions, useIsFetching, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { History } from "lucide-react";
 import { useEffect, useEffectEvent, useState } from "react";
-import { answer, api } from "@/api/client";
+import { asked } from "@/api/client";
 import { dayOf } from "@/shell/days";
 import { type PastAxis, type PastSearch } from "@/shell/past";
 import { Button } from "@/ui/Button";
@@ -22,14 +22,9 @@ const AXES: readonly { value: PastAxis; label: string }[] = [
 
 // The day of the first fact, from which on there is something to see.
 const firstFact = queryOptions({
-  queryKey: ["facts", "first"],
-  queryFn: ({ signal }) =>
-    answer(
-      api.GET("/api/memory/facts", {
-        signal,
-        params: { query: { validity: "all", direction: "asc", limit: 1 } },
-      }),
-    ),
+  ...asked(["facts", "first"], "/api/memory/facts", {
+    query: { validity: "all", direction: "asc", limit: 1 },
+  }),
   select: ({ items }) => items[0]?.created_at,
   staleTime: Infinity,
 });

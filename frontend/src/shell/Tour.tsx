@@ -1,8 +1,8 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useSearch, type LinkProps } from "@tanstack/react-router";
 import { Circle, CircleCheck, X } from "lucide-react";
 import { useEffect, type ReactNode } from "react";
-import { answer, api, type Schemas } from "@/api/client";
+import { asked, type Schemas } from "@/api/client";
 import { dayOf } from "@/shell/days";
 import { session } from "@/shell/session";
 import { useStored } from "@/shell/stored";
@@ -87,15 +87,8 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-const done = queryOptions({
-  queryKey: ["tour"],
-  queryFn: ({ signal }) =>
-    answer(
-      api.GET("/api/memory/events", {
-        signal,
-        params: { query: { kind: ["fact_superseded", "change_undone"], limit: EVENTS } },
-      }),
-    ),
+const done = asked(["tour"], "/api/memory/events", {
+  query: { kind: ["fact_superseded", "change_undone"], limit: EVENTS },
 });
 
 /** Four things to try in a demonstration; each ticks itself once it was done. */

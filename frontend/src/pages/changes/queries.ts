@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { answer, api, type Schemas } from "@/api/client";
+import { asked, type Schemas } from "@/api/client";
 import { dayBegins, dayEnds } from "@/shell/days";
 
 export type Diff = Schemas["Diff"];
@@ -13,14 +13,9 @@ export function diff(from: string, to: string | undefined) {
   // A day that has not ended reaches until now: the API refuses a moment that has not come.
   const until = to !== undefined && Date.parse(dayEnds(to)) < Date.now() ? dayEnds(to) : undefined;
   return queryOptions({
-    queryKey: ["diff", from, until],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/memory/diff", {
-          signal,
-          params: { query: { from: dayBegins(from), to: until, limit: SHOWN } },
-        }),
-      ),
+    ...asked(["diff", from, until], "/api/memory/diff", {
+      query: { from: dayBegins(from), to: until, limit: SHOWN },
+    }),
     placeholderData: keepPreviousData,
   });
 }

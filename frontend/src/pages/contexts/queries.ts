@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { answer, api, type Schemas } from "@/api/client";
+import { answer, api, asked, type Schemas } from "@/api/client";
 
 export type ListedReceipt = Schemas["ListedReceipt"];
 export type Explained = Schemas["ExplainedContext"];
@@ -11,26 +11,13 @@ export const SHOWN = 200;
 
 export function receipts(butler: string | undefined) {
   return queryOptions({
-    queryKey: ["receipts", butler],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/memory/contexts", { signal, params: { query: { butler, limit: SHOWN } } }),
-      ),
+    ...asked(["receipts", butler], "/api/memory/contexts", { query: { butler, limit: SHOWN } }),
     placeholderData: keepPreviousData,
   });
 }
 
 export function explained(id: string) {
-  return queryOptions({
-    queryKey: ["receipt", id],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/memory/contexts/{receipt_id}", {
-          signal,
-          params: { path: { receipt_id: id } },
-        }),
-      ),
-  });
+  return asked(["receipt", id], "/api/memory/contexts/{receipt_id}", { path: { receipt_id: id } });
 }
 
 /** The block, made again. Refused where an episode that was in it is deleted. */

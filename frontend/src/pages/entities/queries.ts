@@ -1,5 +1,5 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { answer, api, type Schemas } from "@/api/client";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { answer, api, asked, listed, type Schemas } from "@/api/client";
 import type { EntitiesSearch } from "@/pages/entities/route";
 import type { Past } from "@/shell/past";
 
@@ -13,45 +13,29 @@ const CHOICES = 8;
 
 export function entityPages({ q, entity_type, show }: EntitiesSearch, past?: Past) {
   const merged = show === "merged";
-  return infiniteQueryOptions({
-    queryKey: ["entities", q, entity_type, merged, past?.known_at],
-    queryFn: ({ signal, pageParam }) =>
-      answer(
-        api.GET("/api/memory/entities", {
-          signal,
-          params: {
-            query: {
-              q,
-              entity_type,
-              merged,
-              // An entity has no period: it is known or not.
-              known_at: past?.known_at,
-              limit: PAGE,
-              offset: pageParam,
-            },
-          },
-        }),
-      ),
-    initialPageParam: 0,
-    getNextPageParam: ({ offset, items, total }) => {
-      const next = offset + items.length;
-      return next < total && items.length > 0 ? next : undefined;
-    },
-    placeholderData: keepPreviousData,
-  });
+  return listed(
+    ["entities", q, entity_type, merged, past?.known_at],
+    "/api/memory/entities",
+    (offset) => ({
+      query: {
+        q,
+        entity_type,
+        merged,
+        // An entity has no period: it is known or not.
+        known_at: past?.known_at,
+        limit: PAGE,
+        offset,
+      },
+    }),
+  );
 }
 
 /** Whom one entity may be merged with: others of these letters. */
 export function others(entity: Entity, q: string) {
   return queryOptions({
-    queryKey: ["entities", "others", entity.id, q],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/memory/entities", {
-          signal,
-          params: { query: { q: q || undefined, limit: CHOICES + 1 } },
-        }),
-      ),
+    ...asked(["entities", "others", entity.id, q], "/api/memory/entities", {
+      query: { q: q || undefined, limit: CHOICES + 1 },
+    }),
     select: ({ items }) => items.filter((one) => one.id !== entity.id).slice(0, CHOICES),
     placeholderData: keepPreviousData,
   });

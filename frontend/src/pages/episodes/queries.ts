@@ -1,6 +1,4 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
-import { nextOffset } from "@/api/paging";
+import { asked, listed } from "@/api/client";
 import type { EpisodesSearch, SHOWN } from "@/pages/episodes/route";
 import { span } from "@/shell/days";
 import type { Past } from "@/shell/past";
@@ -11,31 +9,23 @@ export function episodePages(
   { show = "all", order, q, butler, from, to }: EpisodesSearch,
   past?: Past,
 ) {
-  return infiniteQueryOptions({
-    queryKey: ["episodes", show, order, q, butler, from, to, past],
-    queryFn: ({ signal, pageParam }) =>
-      answer(
-        api.GET("/api/memory/episodes", {
-          signal,
-          params: {
-            query: {
-              q,
-              butler,
-              ...span({ from, to }),
-              ...state(show),
-              ...past,
-              sort: order === "important" ? "importance" : "occurred",
-              direction: order === "oldest" ? "asc" : "desc",
-              limit: PAGE,
-              offset: pageParam,
-            },
-          },
-        }),
-      ),
-    initialPageParam: 0,
-    getNextPageParam: nextOffset,
-    placeholderData: keepPreviousData,
-  });
+  return listed(
+    ["episodes", show, order, q, butler, from, to, past],
+    "/api/memory/episodes",
+    (offset) => ({
+      query: {
+        q,
+        butler,
+        ...span({ from, to }),
+        ...state(show),
+        ...past,
+        sort: order === "important" ? "importance" : "occurred",
+        direction: order === "oldest" ? "asc" : "desc",
+        limit: PAGE,
+        offset,
+      },
+    }),
+  );
 }
 
 /** What a tab asks for: expired ones are in a tab of their own. */
@@ -51,14 +41,8 @@ function state(show: (typeof SHOWN)[number]) {
 }
 
 export function episodeDetail(id: string, past?: Past) {
-  return queryOptions({
-    queryKey: ["episode", id, past],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/memory/episodes/{episode_id}", {
-          signal,
-          params: { path: { episode_id: id }, query: { ...past } },
-        }),
-      ),
+  return asked(["episode", id, past], "/api/memory/episodes/{episode_id}", {
+    path: { episode_id: id },
+    query: { ...past },
   });
 }

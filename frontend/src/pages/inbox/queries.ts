@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { answer, api, type Schemas } from "@/api/client";
+import { asked, type Schemas } from "@/api/client";
 
 export type Inbox = Schemas["InboxOutput"];
 export type Item = Inbox["items"][number];
@@ -15,14 +15,9 @@ export const MOST = 200;
 /** What waits for a decision, of one kind or of all, the worthiest first. */
 export function inbox(kind: Kind | undefined, limit: number) {
   return queryOptions({
-    queryKey: ["inbox", kind, limit],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/memory/inbox", {
-          signal,
-          params: { query: { limit, ...(kind && { kind }) } },
-        }),
-      ),
+    ...asked(["inbox", kind, limit], "/api/memory/inbox", {
+      query: { limit, ...(kind && { kind }) },
+    }),
     placeholderData: keepPreviousData,
   });
 }

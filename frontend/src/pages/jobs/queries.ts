@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, type Schemas } from "@/api/client";
+import { answer, api, asked, type Schemas } from "@/api/client";
 
 export type Schedule = Schemas["JobsOutput"];
 export type JobRun = Schemas["JobRun"];
@@ -12,9 +12,7 @@ const RUNS = 20;
 const REFRESH_MILLISECONDS = 15_000;
 
 export const schedule = queryOptions({
-  queryKey: ["jobs"],
-  queryFn: ({ signal }) =>
-    answer(api.GET("/api/memory/jobs", { signal, params: { query: { limit: RUNS } } })),
+  ...asked(["jobs"], "/api/memory/jobs", { query: { limit: RUNS } }),
   refetchInterval: REFRESH_MILLISECONDS,
 });
 

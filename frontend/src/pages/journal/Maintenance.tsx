@@ -1,16 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { FlaskConical, Play, Wrench } from "lucide-react";
 import { useState } from "react";
+import { languageModel } from "@/memory/queries";
 import { takeBack } from "@/pages/journal/corrections";
 import { Diff } from "@/pages/journal/Diff";
-import {
-  compile,
-  languageModel,
-  run,
-  runs,
-  type MaintenanceRun,
-  type UpkeepView,
-} from "@/pages/journal/queries";
+import { compile, run, runs, type MaintenanceRun, type UpkeepView } from "@/pages/journal/queries";
 import { useChange } from "@/shell/change";
 import { Badge, type Tone } from "@/ui/Badge";
 import { Button } from "@/ui/Button";

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { answer, api, type Schemas } from "@/api/client";
+import { answer, api, asked, type Schemas } from "@/api/client";
 
 export type JournalEvent = Schemas["JournalEvent"];
 export type WorkingItem = Schemas["WorkingItem"];
@@ -16,8 +16,7 @@ const PAST = 20;
 const RUNS = 30;
 
 export const companions = queryOptions({
-  queryKey: ["journal", "companions"],
-  queryFn: ({ signal }) => answer(api.GET("/api/journal/companions", { signal })),
+  ...asked(["journal", "companions"], "/api/journal/companions"),
   select: (found) => found.companions,
 });
 
@@ -67,14 +66,10 @@ const LOOK_AGAIN_MILLISECONDS = 5_000;
 /** The newest page of the stream, read again every few seconds. */
 export function latest(companion: string) {
   return queryOptions({
-    queryKey: ["journal", companion, "latest"],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/journal/{companion}/events", {
-          signal,
-          params: { path: { companion }, query: { limit: EVENTS } },
-        }),
-      ),
+    ...asked(["journal", companion, "latest"], "/api/journal/{companion}/events", {
+      path: { companion },
+      query: { limit: EVENTS },
+    }),
     refetchInterval: LOOK_AGAIN_MILLISECONDS,
   });
 }
@@ -82,105 +77,63 @@ export function latest(companion: string) {
 /** Messages of the whole conversation that are about something, best match first. */
 export function found(companion: string, question: string) {
   return queryOptions({
-    queryKey: ["journal", companion, "found", question],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/journal/{companion}/search", {
-          signal,
-          params: { path: { companion }, query: { question } },
-        }),
-      ),
+    ...asked(["journal", companion, "found", question], "/api/journal/{companion}/search", {
+      path: { companion },
+      query: { question },
+    }),
     select: (data) => data.found,
     placeholderData: keepPreviousData,
   });
 }
 
 export function mind(companion: string, past?: Known) {
-  return queryOptions({
-    queryKey: ["journal", companion, "mind", past?.known_at],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/journal/{companion}/mind", {
-          signal,
-          params: { path: { companion }, query: { past: PAST, ...then(past) } },
-        }),
-      ),
+  return asked(["journal", companion, "mind", past?.known_at], "/api/journal/{companion}/mind", {
+    path: { companion },
+    query: { past: PAST, ...then(past) },
   });
 }
 
 export function fragments(companion: string, past?: Known) {
-  return queryOptions({
-    queryKey: ["journal", companion, "fragments", past?.known_at],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/journal/{companion}/fragments", {
-          signal,
-          params: { path: { companion }, query: then(past) },
-        }),
-      ),
-  });
+  return asked(
+    ["journal", companion, "fragments", past?.known_at],
+    "/api/journal/{companion}/fragments",
+    { path: { companion }, query: then(past) },
+  );
 }
 
 export function fragment(companion: string, key: string, past?: Known) {
-  return queryOptions({
-    queryKey: ["journal", companion, "fragment", key, past?.known_at],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/journal/{companion}/fragment", {
-          signal,
-          params: { path: { companion }, query: { key, ...then(past) } },
-        }),
-      ),
-  });
+  return asked(
+    ["journal", companion, "fragment", key, past?.known_at],
+    "/api/journal/{companion}/fragment",
+    { path: { companion }, query: { key, ...then(past) } },
+  );
 }
 
 export function prompt(companion: string, past?: Known) {
-  return queryOptions({
-    queryKey: ["journal", companion, "prompt", past?.known_at],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/journal/{companion}/prompt", {
-          signal,
-          params: { path: { companion }, query: { ...then(past), secrets: false } },
-        }),
-      ),
-  });
+  return asked(
+    ["journal", companion, "prompt", past?.known_at],
+    "/api/journal/{companion}/prompt",
+    { path: { companion }, query: { ...then(past), secrets: false } },
+  );
 }
 
 export function runs(companion: string) {
-  return queryOptions({
-    queryKey: ["journal", companion, "runs"],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/journal/{companion}/runs", {
-          signal,
-          params: { path: { companion }, query: { limit: RUNS } },
-        }),
-      ),
+  return asked(["journal", companion, "runs"], "/api/journal/{companion}/runs", {
+    path: { companion },
+    query: { limit: RUNS },
   });
 }
 
 /** What the runs of the last seven days changed. */
 export function learned(companion: string) {
-  return queryOptions({
-    queryKey: ["journal", companion, "learned"],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/journal/{companion}/learned", { signal, params: { path: { companion } } }),
-      ),
+  return asked(["journal", companion, "learned"], "/api/journal/{companion}/learned", {
+    path: { companion },
   });
 }
 
 export function run(companion: string, id: number) {
-  return queryOptions({
-    queryKey: ["journal", companion, "run", id],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/journal/{companion}/runs/{run_id}", {
-          signal,
-          params: { path: { companion, run_id: id } },
-        }),
-      ),
+  return asked(["journal", companion, "run", id], "/api/journal/{companion}/runs/{run_id}", {
+    path: { companion, run_id: id },
   });
 }
 
@@ -193,10 +146,3 @@ export function compile(companion: string, dryRun: boolean) {
     }),
   );
 }
-
-/** Whether the server has a model of its own, for consolidation and for the journal alike. */
-export const languageModel = queryOptions({
-  queryKey: ["jobs", "model"],
-  queryFn: ({ signal }) => answer(api.GET("/api/memory/jobs", { signal })),
-  select: (schedule) => schedule.language_model,
-});

@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { answer, api, type Schemas } from "@/api/client";
+import { asked, type Schemas } from "@/api/client";
 import { LIMITS } from "@/pages/map/route";
 import type { Past } from "@/shell/past";
 
@@ -10,14 +10,7 @@ export type MapEdge = Schemas["MapEdge"];
 /** Entities and what connects them. What is drawn stays until the answer of another day is there. */
 export function memoryMap(limit: (typeof LIMITS)[number] = LIMITS[0], past?: Past) {
   return queryOptions({
-    queryKey: ["map", limit, past],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/memory/map", {
-          signal,
-          params: { query: { limit: Number(limit), ...past } },
-        }),
-      ),
+    ...asked(["map", limit, past], "/api/memory/map", { query: { limit: Number(limit), ...past } }),
     placeholderData: keepPreviousData,
   });
 }

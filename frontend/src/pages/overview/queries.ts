@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { answer, api, type Schemas } from "@/api/client";
+import { answer, api, asked, type Schemas } from "@/api/client";
 import type { OverviewSearch } from "@/pages/overview/route";
 import { timeZone } from "@/shell/days";
 
@@ -31,10 +31,7 @@ export function isNew(stats: Stats): boolean {
   return stored(stats) + stats.episodes.total < FEW;
 }
 
-export const statistics = queryOptions({
-  queryKey: ["stats"],
-  queryFn: ({ signal }) => answer(api.GET("/api/memory/stats", { signal })),
-});
+export const statistics = asked(["stats"], "/api/memory/stats");
 
 export const trends = queryOptions({
   queryKey: ["trends", DAYS],
@@ -48,32 +45,24 @@ export const trends = queryOptions({
 });
 
 /** What memory claimed against what came of it, of the last year. */
-export const calibration = queryOptions({
-  queryKey: ["calibration"],
-  queryFn: ({ signal }) => answer(api.GET("/api/memory/calibration", { signal })),
-});
+export const calibration = asked(["calibration"], "/api/memory/calibration");
 
 /** What is wrong with the database although it answers; null: nothing is known to be. */
 export const databaseTrouble = queryOptions({
-  queryKey: ["ready"],
-  queryFn: ({ signal }) => answer(api.GET("/readyz", { signal })),
+  ...asked(["ready"], "/readyz"),
   select: ({ database }) => (database === "ok" ? null : database),
 });
 
 /** How many episodes have expired and are still kept. */
 export const expiredEpisodes = queryOptions({
-  queryKey: ["episodes", "expired", "total"],
-  queryFn: ({ signal }) =>
-    answer(
-      api.GET("/api/memory/episodes", { signal, params: { query: { expired: true, limit: 1 } } }),
-    ),
+  ...asked(["episodes", "expired", "total"], "/api/memory/episodes", {
+    query: { expired: true, limit: 1 },
+  }),
   select: ({ total }) => total,
 });
 
-export const activity = queryOptions({
-  queryKey: ["activity", EVENTS_SHOWN],
-  queryFn: ({ signal }) =>
-    answer(api.GET("/api/memory/activity", { signal, params: { query: { limit: EVENTS_SHOWN } } })),
+export const activity = asked(["activity", EVENTS_SHOWN], "/api/memory/activity", {
+  query: { limit: EVENTS_SHOWN },
 });
 
 export function found({ q, type, scope, permanence }: OverviewSearch) {

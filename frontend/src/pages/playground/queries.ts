@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { answer, api, type Schemas } from "@/api/client";
+import { answer, api, asked, type Schemas } from "@/api/client";
 import type { PlaygroundSearch } from "@/pages/playground/route";
 
 export type Block = Schemas["ContextOutput"];
@@ -49,7 +49,4 @@ export function blockWithout({ prompt, butler, budget }: PlaygroundSearch, witho
   });
 }
 
-export const butlers = queryOptions({
-  queryKey: ["butlers"],
-  queryFn: ({ signal }) => answer(api.GET("/api/butlers", { signal })),
-});
+export const butlers = asked(["butlers"], "/api/butlers");

@@ -1,5 +1,5 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { answer, api, type Schemas } from "@/api/client";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { asked, listed, type Schemas } from "@/api/client";
 import type { RulesSearch } from "@/pages/rules/route";
 import type { Past } from "@/shell/past";
 
@@ -10,55 +10,31 @@ const PAGE = 25;
 
 /** The rules that the filters let through. */
 export function rulePages(search: RulesSearch, past?: Past) {
-  return infiniteQueryOptions({
-    queryKey: ["rules", search, past],
-    queryFn: ({ signal, pageParam }) => rulesOf(search, past, signal, PAGE, pageParam),
-    initialPageParam: 0,
-    getNextPageParam: ({ offset, items, total }) => {
-      const next = offset + items.length;
-      return next < total && items.length > 0 ? next : undefined;
-    },
-    placeholderData: keepPreviousData,
-  });
+  return listed(["rules", search, past], "/api/memory/rules", (offset) => ({
+    query: { ...criteria(search, past), limit: PAGE, offset },
+  }));
 }
 
 /** How many there are of them, in the answer to the smallest question. */
 export function rulesTotal(search: RulesSearch, past?: Past) {
   return queryOptions({
-    queryKey: ["rules", "total", search, past],
-    queryFn: ({ signal }) => rulesOf(search, past, signal, 1, 0),
+    ...asked(["rules", "total", search, past], "/api/memory/rules", {
+      query: { ...criteria(search, past), limit: 1, offset: 0 },
+    }),
     placeholderData: keepPreviousData,
   });
 }
 
-function rulesOf(
+function criteria(
   { show = "kept", sort = "effectiveness", maturity, ...rest }: RulesSearch,
-  past: Past | undefined,
-  signal: AbortSignal,
-  limit: number,
-  offset: number,
+  past?: Past,
 ) {
-  const query = {
-    ...rest,
-    ...past,
-    maturity: maturity && [maturity],
-    state: show,
-    sort,
-    limit,
-    offset,
-  };
-  return answer(api.GET("/api/memory/rules", { signal, params: { query } }));
+  return { ...rest, ...past, maturity: maturity && [maturity], state: show, sort };
 }
 
 export function ruleDetail(id: string, past?: Past) {
-  return queryOptions({
-    queryKey: ["rule", id, past],
-    queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/memory/rules/{rule_id}", {
-          signal,
-          params: { path: { rule_id: id }, query: { ...past } },
-        }),
-      ),
+  return asked(["rule", id, past], "/api/memory/rules/{rule_id}", {
+    path: { rule_id: id },
+    query: { ...past },
   });
 }

@@ -1,13 +1,12 @@
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api, type Schemas } from "@/api/client";
+import { answer, api, asked, type Schemas } from "@/api/client";
 
 export type Token = Schemas["Token"];
 export type CreatedToken = Schemas["CreatedToken"];
 export type Scope = Token["scopes"][number];
 
 export const tokenList = queryOptions({
-  queryKey: ["tokens"],
-  queryFn: ({ signal }) => answer(api.GET("/api/tokens", { signal })),
+  ...asked(["tokens"], "/api/tokens"),
   select: ({ tokens }) => tokens.toReversed(),
 });
 
