@@ -13,6 +13,7 @@ import uvicorn
 
 from memory_butler.config import Settings
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.quotas import Quotas
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import create_token
 from memory_butler.inference.language_models.port import Completion, Request, estimate_tokens
@@ -181,11 +182,8 @@ async def place_on(memory: Memory, settings: Settings) -> AsyncIterator[Place]:
     toolsets = ("memory", "consolidation", "trust")
     settings = settings.model_copy(update={"toolsets": toolsets, "require_token": True})
     retrieval = settings.memory.retrieval
-    quotas = retrieval.context_quotas.model_copy(
-        update={"facts": 0.5, "rules": 0.25, "episodes": 0.25}
-    )
     changed = {
-        "context_quotas": quotas,
+        "context_quotas": Quotas(facts=0.5, rules=0.25, episodes=0.25),
         "context_format": "annotated",
         "context_min_trust": "untrusted_web",
     }

@@ -1,5 +1,6 @@
 """The configuration: defaults, where values come from, and what is refused."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,7 @@ def test_retrieval_has_the_documents_defaults() -> None:
     assert retrieval.context_token_budget == 3000
     assert retrieval.default_limit == 20
     assert retrieval.default_mode == "hybrid"
-    assert retrieval.score_weights.model_dump() == {
+    assert asdict(retrieval.score_weights) == {
         "relevance": 0.4,
         "importance": 0.3,
         "recency": 0.2,
@@ -175,10 +176,11 @@ def test_facts_fade_below_a_fifth_and_expire_below_a_twentieth() -> None:
 
 @pytest.mark.requirement("CFG-08")
 def test_rules_rise_and_fall_at_the_documents_limits() -> None:
-    assert MemoryModuleConfig().rules.model_dump(exclude={"promotion_uses_penalised"}) == {
+    assert asdict(MemoryModuleConfig().rules) == {
         "promote_to_established": {"min_successes": 5, "min_effectiveness": 0.6},
         "promote_to_proven": {"min_successes": 15, "min_effectiveness": 0.8, "min_age_days": 30},
         "harmful_to_antipattern": {"min_harmful": 3, "max_effectiveness": 0.3},
+        "promotion_uses_penalised": False,
     }
 
 

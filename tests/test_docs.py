@@ -6,11 +6,12 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 import make_docs
+from client_code import fields_of
 from memory_butler.config import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -70,12 +71,11 @@ def test_every_setting_says_what_it_means() -> None:
     assert list(_undescribed(Settings)) == []
 
 
-def _undescribed(model: type[BaseModel]) -> Iterator[str]:
-    for name, field in model.model_fields.items():
+def _undescribed(table: Any) -> Iterator[str]:
+    for name, field in fields_of(table).items():
         if not field.description:
-            yield f"{model.__name__}.{name}"
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from _undescribed(field.annotation)
+            yield f"{table.__name__}.{name}"
+        yield from _undescribed(field.annotation)
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ checker know them. `hatch_build.py` runs this for a wheel and `make client` for 
 writes is not in git. Only the writing needs the package's dependencies: `is_current` does not.
 """
 
+import dataclasses
 import hashlib
 import json
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import is_dataclass
 from datetime import datetime
 from pathlib import Path
 from types import NoneType, UnionType
@@ -126,45 +126,51 @@ def _models(kind: Any) -> Iterator[type[Any]]:
     """The models and dataclasses that a type is made of, what another one needs before it."""
     for inner in get_args(kind):
         yield from _models(inner)
-    if fields := _fields(kind):
+    if fields := fields_of(kind):
         for parent in kind.__bases__:
             # A private parent is a mere part of its children.
-            if _fields(parent) and not parent.__name__.startswith("_"):
+            if fields_of(parent) and not parent.__name__.startswith("_"):
                 yield from _models(parent)
         for field in fields.values():
             yield from _models(field.annotation)
-    if _is_shape(kind):
+    if is_shape(kind):
         yield kind
 
 
 def _is_dataclass(kind: Any) -> bool:
     # What annotates a type may be an instance of one.
-    return isinstance(kind, type) and is_dataclass(kind)
+    return isinstance(kind, type) and dataclasses.is_dataclass(kind)
 
 
-def _is_shape(kind: Any) -> bool:
+def is_shape(kind: Any) -> bool:
+    """Whether a type is a model or a dataclass."""
     return hasattr(kind, "model_fields") or _is_dataclass(kind)
 
 
-def _fields(kind: Any) -> "Mapping[str, FieldInfo]":
+def fields_of(kind: Any) -> "Mapping[str, FieldInfo]":
     """The fields of a model, or of a dataclass that is a part of one; of any other type none."""
     if _is_dataclass(kind):
         from pydantic.fields import FieldInfo
 
         hints = get_type_hints(kind, include_extras=True)
-        return {name: FieldInfo.from_annotation(one) for name, one in hints.items()}
+        return {
+            one.name: FieldInfo.from_annotation(hints[one.name])
+            if one.default is dataclasses.MISSING
+            else FieldInfo.from_annotated_attribute(hints[one.name], one.default)
+            for one in dataclasses.fields(kind)
+        }
     found: Mapping[str, FieldInfo] = getattr(kind, "model_fields", {})
     return found
 
 
 def _shape(model: type[Any], shown: set[type[Any]]) -> str:
     parents = [one for one in model.__bases__ if one in shown]
-    inherited = {name for one in parents for name in _fields(one)}
+    inherited = {name for one in parents for name in fields_of(one)}
     lines = [
         f"\n\nclass {model.__name__}({', '.join(one.__name__ for one in parents) or 'Shape'}):"
     ]
     lines += [*_quoted_text((model.__doc__ or "").strip().split("\n\n")[0], 4), ""]
-    for name, field in _fields(model).items():
+    for name, field in fields_of(model).items():
         if name in inherited:
             continue
         # The server always gives what has a changeable default.
@@ -297,7 +303,7 @@ def _rendered(kind: Any, shapes: str = "") -> str:
         return f"list[{_rendered(inner[0], shapes)}]"
     if origin is not None:
         return f"{origin.__name__}[{', '.join(_rendered(one, shapes) for one in inner)}]"
-    if _is_shape(kind):
+    if is_shape(kind):
         return f"{shapes}{kind.__name__}"
     if shapes and kind is datetime:
         return "datetime | date"

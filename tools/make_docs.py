@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, Final, cast, get_args, get_origin
 
 import httpx
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
 from cli_reference import GENERATED, in_a_cell, render_cli_reference, table_of
+from client_code import fields_of, is_shape
 from memory_butler.__main__ import ADDITIONS
 from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.episodes import CONSOLIDATION_TRANSITIONS
@@ -167,7 +168,7 @@ def configuration_page() -> str:
 
 
 def _config_table(
-    model: type[BaseModel],
+    model: type[Any],
     table: str,
     intro: str,
     names: Sequence[str] = (),
@@ -175,11 +176,12 @@ def _config_table(
     variables: bool = True,
 ) -> Iterator[str]:
     """The section of one TOML table, then those of the tables inside it."""
-    schema = model.model_json_schema()
+    schema = TypeAdapter(model).json_schema()
+    fields = fields_of(model)
     rows = []
     inner: list[Iterator[str]] = []
-    for name in names or tuple(model.model_fields):
-        field = model.model_fields[name]
+    for name in names or tuple(fields):
+        field = fields[name]
         meaning = field.description or ""
         inside = _model_in(field.annotation)
         if inside is not None:
@@ -203,10 +205,10 @@ def _config_table(
         yield from section
 
 
-def _model_in(annotation: object) -> type[BaseModel] | None:
-    """The model of a table inside, which may be optional; None for a plain key."""
+def _model_in(annotation: object) -> type[Any] | None:
+    """The shape of a table inside, which may be optional; None for a plain key."""
     for one in (annotation, *get_args(annotation)):
-        if isinstance(one, type) and issubclass(one, BaseModel):
+        if is_shape(one) and isinstance(one, type):
             return None if get_origin(annotation) is dict else one
     return None
 

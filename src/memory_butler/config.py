@@ -18,10 +18,11 @@ from pydantic_core import ErrorDetails
 from memory_butler import butler_toml
 from memory_butler.butler_toml import ButlerToml
 from memory_butler.config_table import Share, Table
-from memory_butler.domain import confidence, rules
+from memory_butler.domain import confidence
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.domain.mistakes import reason
 from memory_butler.domain.principals import DEFAULT_TENANT, TENANT_PATTERN
+from memory_butler.domain.rules import RulePolicy
 from memory_butler.journal_config import JournalConfig
 from memory_butler.retrieval_config import RetrievalConfig
 from memory_butler.trust_config import TrustConfig
@@ -74,61 +75,6 @@ class FactsConfig(Table):
         """The thresholds as the domain takes them."""
         return confidence.ConfidenceThresholds(
             retrieval=self.retrieval_confidence_threshold, expiry=self.expiry_confidence_threshold
-        )
-
-
-class PromoteToEstablished(Table):
-    """`promote_to_established` (MAT-02)."""
-
-    min_successes: int = Field(5, ge=0, description="Helpful marks that a candidate needs.")
-    min_effectiveness: Share = Field(
-        0.6, description="Effectiveness that a candidate needs; below it the rule falls back."
-    )
-
-
-class PromoteToProven(Table):
-    """`promote_to_proven` (MAT-03)."""
-
-    min_successes: int = Field(15, ge=0, description="Helpful marks that a rule needs.")
-    min_effectiveness: Share = Field(
-        0.8, description="Effectiveness that a rule needs; below it the rule falls back."
-    )
-    min_age_days: float = Field(30, ge=0, description="Days since the rule was stored.")
-
-
-class HarmfulToAntipattern(Table):
-    """`harmful_to_antipattern` (MAT-11)."""
-
-    min_harmful: int = Field(3, ge=1, description="Harmful marks from which a rule is inverted.")
-    max_effectiveness: Share = Field(
-        0.3, description="Only a rule less effective than this is inverted."
-    )
-
-
-class RulesConfig(Table):
-    """`[modules.memory.rules]` (CFG-08)."""
-
-    promote_to_established: PromoteToEstablished = Field(
-        PromoteToEstablished.model_construct(), description="What makes a candidate established."
-    )
-    promote_to_proven: PromoteToProven = Field(
-        PromoteToProven.model_construct(), description="What makes an established rule proven."
-    )
-    harmful_to_antipattern: HarmfulToAntipattern = Field(
-        HarmfulToAntipattern.model_construct(),
-        description="What makes a rule a warning against itself.",
-    )
-    promotion_uses_penalised: bool = Field(
-        False, description="Promote by the effectiveness that counts a harm fourfold."
-    )
-
-    def policy(self) -> rules.RulePolicy:
-        """The thresholds as the domain takes them."""
-        return rules.RulePolicy(
-            rules.PromoteToEstablished(**self.promote_to_established.model_dump()),
-            rules.PromoteToProven(**self.promote_to_proven.model_dump()),
-            rules.HarmfulToAntipattern(**self.harmful_to_antipattern.model_dump()),
-            self.promotion_uses_penalised,
         )
 
 
@@ -238,9 +184,7 @@ class MemoryModuleConfig(Table):
     facts: FactsConfig = Field(
         FactsConfig.model_construct(), description="When facts fade and expire."
     )
-    rules: RulesConfig = Field(
-        RulesConfig.model_construct(), description="When rules rise and fall."
-    )
+    rules: RulePolicy = Field(RulePolicy(), description="When rules rise and fall.")
     consolidation: ConsolidationConfig = Field(
         ConsolidationConfig.model_construct(), description="Turning episodes into facts and rules."
     )

@@ -3,40 +3,17 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from memory_butler.config_table import Share, Table
-from memory_butler.domain import rules, scoring
+from memory_butler.domain import rules
 from memory_butler.domain.quotas import Quotas
 from memory_butler.domain.rules import Maturity
+from memory_butler.domain.scoring import ScoreWeights
 from memory_butler.domain.trust import TrustName
 
 SearchMode = Literal["hybrid", "deep", "semantic", "keyword"]
 ContextFormat = Literal["standard", "annotated"]
-
-_Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
-
-class ScoreWeights(Table):
-    """`score_weights` (SCORE-02)."""
-
-    relevance: _Weight = Field(0.4, description="Weight of how well it fits the query.")
-    importance: _Weight = Field(0.3, description="Weight of how important it is.")
-    recency: _Weight = Field(0.2, description="Weight of how lately it was referenced.")
-    confidence: _Weight = Field(0.1, description="Weight of the effective confidence.")
-
-
-class ContextQuotas(Table):
-    """`context_quotas` (C-47): shares of the budget, at most 1 together; 0 turns a section off."""
-
-    facts: Share = Field(0.65, description="Share of facts.")
-    rules: Share = Field(0.35, description="Share of rules.")
-    episodes: Share = Field(0.0, description="Share of episodes.")
-
-    @model_validator(mode="after")
-    def _fits(self) -> "ContextQuotas":
-        Quotas(**self.model_dump())
-        return self
 
 
 class RerankerConfig(Table):
@@ -60,7 +37,7 @@ class RetrievalConfig(Table):
     default_mode: SearchMode = Field("hybrid", description="Search mode where none is given.")
     context_token_budget: int = Field(3000, ge=0, le=1_000_000, description="Of memory_context.")
     score_weights: ScoreWeights = Field(
-        ScoreWeights.model_construct(),
+        ScoreWeights(),
         description="What each part of the composite score counts for.",
     )
     maturity_weights: dict[Maturity, Annotated[float, Field(ge=0)]] = Field(
@@ -73,8 +50,8 @@ class RetrievalConfig(Table):
         "probability than this; 0 leaves nothing out.",
     )
     context_format: ContextFormat = Field("standard", description="Layout of memory_context.")
-    context_quotas: ContextQuotas = Field(
-        ContextQuotas.model_construct(),
+    context_quotas: Quotas = Field(
+        Quotas(),
         description="Shares of the token budget, together at most 1; 0 turns a section off, and "
         "what one leaves unused goes to the others.",
     )
@@ -113,10 +90,6 @@ class RetrievalConfig(Table):
         """Every maturity has a weight: those left out keep their default."""
         return dict(rules.MATURITY_WEIGHTS) | given
 
-    def weights(self) -> scoring.ScoreWeights:
-        """The weights as the domain takes them."""
-        return scoring.ScoreWeights(**self.score_weights.model_dump())
-
-    def quotas(self) -> Quotas:
-        """The quotas as the domain takes them."""
-        return Quotas(**self.context_quotas.model_dump())
+    def weights(self) -> ScoreWeights:
+        """What each part of the composite score counts for."""
+        return self.score_weights

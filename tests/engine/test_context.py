@@ -11,10 +11,11 @@ from conftest import NOW, Clock, Connection
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.quotas import Quotas
 from memory_butler.engine.context import MAX_TOKEN_BUDGET, build_context
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
-from memory_butler.retrieval_config import ContextQuotas, RetrievalConfig
+from memory_butler.retrieval_config import RetrievalConfig
 
 from .store_views import row
 
@@ -43,7 +44,7 @@ async def test_the_annotated_layout(memory: Memory, principal: Principal, clock:
     annotated = _with(
         memory,
         context_format="annotated",
-        context_quotas=ContextQuotas(facts=0.5, rules=0.3, episodes=0.2).model_dump(),
+        context_quotas=Quotas(facts=0.5, rules=0.3, episodes=0.2),
     )
     await store_fact(
         memory, principal, "user", "name", "User's name is John", permanence="permanent"

@@ -9,11 +9,12 @@ from conftest import Clock, Connection
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.quotas import Quotas
 from memory_butler.engine.context import MAX_WITHOUT, build_context, context_without
 from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
-from memory_butler.retrieval_config import ContextQuotas, RetrievalConfig
+from memory_butler.retrieval_config import RetrievalConfig
 
 from .store_views import count
 
@@ -37,7 +38,7 @@ async def test_it_is_the_block_of_a_memory_that_never_had_it(
     shallow = RetrievalConfig(
         default_limit=4,
         candidate_depth=6,
-        context_quotas=ContextQuotas(facts=0.5, rules=0.3, episodes=0.2),
+        context_quotas=Quotas(facts=0.5, rules=0.3, episodes=0.2),
     )
     memory = replace(memory, config=MemoryModuleConfig(retrieval=shallow))
     await _filled(memory, principal)

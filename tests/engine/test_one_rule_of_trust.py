@@ -13,6 +13,7 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.context import ContextLayout
 from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.quotas import Quotas
 from memory_butler.domain.trust import TRUST_NAMES, Trust, TrustName, may_touch, parse_trust
 from memory_butler.engine.context import build_context
 from memory_butler.engine.edits import edit_fact, edit_rule
@@ -22,7 +23,7 @@ from memory_butler.engine.linking import create_link
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.receipts import replay
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
-from memory_butler.retrieval_config import ContextQuotas, RetrievalConfig
+from memory_butler.retrieval_config import RetrievalConfig
 
 pytestmark = pytest.mark.anyio
 
@@ -43,7 +44,7 @@ def _opened(memory: Memory, layout: ContextLayout) -> Memory:
     retrieval = RetrievalConfig(
         context_format=layout,
         context_min_trust="untrusted_web",
-        context_quotas=ContextQuotas(facts=0.5, rules=0.25, episodes=0.25),
+        context_quotas=Quotas(facts=0.5, rules=0.25, episodes=0.25),
     )
     return replace(memory, config=MemoryModuleConfig(retrieval=retrieval))
 

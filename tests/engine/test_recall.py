@@ -1,7 +1,7 @@
 """Finding: three modes, the exact score, what is left out, and what a read leaves behind."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -14,11 +14,12 @@ from memory_butler.domain.confidence import effective_confidence
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.rules import MATURITY_WEIGHTS
+from memory_butler.domain.scoring import ScoreWeights
 from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import Hit, recall, search
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
-from memory_butler.retrieval_config import RetrievalConfig, ScoreWeights, SearchMode
+from memory_butler.retrieval_config import RetrievalConfig, SearchMode
 
 from .store_views import count, row
 
@@ -323,7 +324,7 @@ async def test_a_score_can_be_recomputed_from_what_is_explained(
             assert parts["rank_score"] == pytest.approx(ranked, abs=1e-12)
             assert parts["relevance"] == relevance
             contributions = [
-                parts[f"{name}_contribution"] or 0.0 for name in ScoreWeights.model_fields
+                parts[f"{name}_contribution"] or 0.0 for name in asdict(ScoreWeights())
             ]
             assert sum(contributions) == pytest.approx(composite, abs=1e-12)
         scores = [hit.score.rank_score for hit in hits if hit.score]

@@ -12,6 +12,7 @@ from memory_butler.config import ConsolidationConfig, MemoryModuleConfig
 from memory_butler.domain.context import ContextLayout
 from memory_butler.domain.errors import Conflict, NotFound
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.quotas import Quotas
 from memory_butler.engine.conflicts import settle
 from memory_butler.engine.context import NEAR_MISSES, build_context, preview_context
 from memory_butler.engine.curate import confirm_memory, forget_memory
@@ -22,7 +23,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
 from memory_butler.engine.receipts import explain, list_receipts, replay
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
-from memory_butler.retrieval_config import ContextQuotas, RetrievalConfig
+from memory_butler.retrieval_config import RetrievalConfig
 
 from .store_views import count
 
@@ -127,7 +128,7 @@ async def test_a_third_wording_of_one_fact_leaves_its_room_to_another(
 async def test_what_is_gone_cannot_be_made_again_and_is_named(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:
-    quotas = ContextQuotas(facts=0.5, rules=0.2, episodes=0.3)
+    quotas = Quotas(facts=0.5, rules=0.2, episodes=0.3)
     config = MemoryModuleConfig(
         retrieval=RetrievalConfig(context_quotas=quotas),
         consolidation=ConsolidationConfig(pending_ttl_days=0),

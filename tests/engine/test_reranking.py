@@ -11,6 +11,7 @@ from conftest import NOW, Clock, Database
 from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.quotas import Quotas
 from memory_butler.engine.context import build_context
 from memory_butler.engine.diagnosis import diagnose
 from memory_butler.engine.memory import Memory
@@ -21,7 +22,7 @@ from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.inference import embedder
 from memory_butler.inference.cross_encoder import OnnxCrossEncoder
 from memory_butler.inference.reranker import BackgroundReranker
-from memory_butler.retrieval_config import ContextQuotas, RerankerConfig, RetrievalConfig
+from memory_butler.retrieval_config import RerankerConfig, RetrievalConfig
 from tiny_cross_encoder import write_cross_encoder
 
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("SRCH-01")]
@@ -116,7 +117,7 @@ async def test_a_context_with_episodes_of_a_deep_search_is_replayed_without_the_
 ) -> None:
     await _fill(reading, principal)
     await store_episode(reading, principal, "who plays the cello", "general")
-    quotas = ContextQuotas(facts=0.4, rules=0.3, episodes=0.3)
+    quotas = Quotas(facts=0.4, rules=0.3, episodes=0.3)
     retrieval = RetrievalConfig(default_mode="deep", context_quotas=quotas)
     reading = replace(reading, config=MemoryModuleConfig(retrieval=retrieval))
     block = await build_context(reading, principal, QUESTION, "general")

@@ -9,11 +9,13 @@ _WHOLE: Final = "must be a whole number"
 _NUMBER: Final = "must be a number"
 _BOOLEAN: Final = "must be true or false"
 _OBJECT: Final = "must be a JSON object"
+_UNKNOWN: Final = "unknown name; is it misspelled?"
 
 # By pydantic's types; what a message says in braces is of the mistake's context.
 _SAID: Final[Mapping[str, str]] = {
     "missing": "is required",
-    "extra_forbidden": "unknown name; is it misspelled?",
+    "extra_forbidden": _UNKNOWN,
+    "unexpected_keyword_argument": _UNKNOWN,
     "uuid_parsing": _UUID,
     "uuid_type": _UUID,
     "datetime_type": _MOMENT,
@@ -22,6 +24,7 @@ _SAID: Final[Mapping[str, str]] = {
     "model_attributes_type": _OBJECT,
     "model_type": _OBJECT,
     "dict_type": _OBJECT,
+    "dataclass_type": _OBJECT,
     "int_type": _WHOLE,
     "int_parsing": _WHOLE,
     "int_from_float": _WHOLE,

@@ -2,6 +2,9 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from memory_butler.domain.errors import InvalidInput
 
@@ -14,9 +17,9 @@ class Quotas:
     episodes by default (C-45).
     """
 
-    facts: float
-    rules: float
-    episodes: float
+    facts: Annotated[float, Field(ge=0, le=1, description="Share of facts.")] = 0.65
+    rules: Annotated[float, Field(ge=0, le=1, description="Share of rules.")] = 0.35
+    episodes: Annotated[float, Field(ge=0, le=1, description="Share of episodes.")] = 0.0
 
     def __post_init__(self) -> None:
         shares = (self.facts, self.rules, self.episodes)

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Final, Literal, assert_never, get_args
+from typing import Annotated, Final, Literal, assert_never, get_args
+
+from pydantic import Field
 
 from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.errors import InvalidInput
@@ -79,43 +81,61 @@ NEW_CONFIDENCE: Final = 0.5  # RULE-19
 NO_REASON_GIVEN: Final = "it was marked harmful repeatedly"
 
 
+_Share = Annotated[float, Field(ge=0, le=1)]
+_FALLS_BACK: Final = "needs; below it the rule falls back."
+
+
 @dataclass(frozen=True, slots=True)
 class PromoteToEstablished:
-    """What makes a candidate established (MAT-02); below the effectiveness it falls back."""
+    """`promote_to_established` (MAT-02)."""
 
-    min_successes: int
-    min_effectiveness: float
+    min_successes: Annotated[
+        int, Field(ge=0, description="Helpful marks that a candidate needs.")
+    ] = 5
+    min_effectiveness: Annotated[
+        _Share, Field(description=f"Effectiveness that a candidate {_FALLS_BACK}")
+    ] = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class PromoteToProven:
-    """What makes an established rule proven (MAT-03); below the effectiveness it falls back."""
+    """`promote_to_proven` (MAT-03)."""
 
-    min_successes: int
-    min_effectiveness: float
-    min_age_days: float
+    min_successes: Annotated[int, Field(ge=0, description="Helpful marks that a rule needs.")] = 15
+    min_effectiveness: Annotated[
+        _Share, Field(description=f"Effectiveness that a rule {_FALLS_BACK}")
+    ] = 0.8
+    min_age_days: Annotated[float, Field(ge=0, description="Days since the rule was stored.")] = 30
 
 
 @dataclass(frozen=True, slots=True)
 class HarmfulToAntipattern:
-    """What makes a rule a warning against itself (MAT-11): so much harm AND less effectiveness."""
+    """`harmful_to_antipattern` (MAT-11): so much harm AND less effectiveness."""
 
-    min_harmful: int
-    max_effectiveness: float
+    min_harmful: Annotated[
+        int, Field(ge=1, description="Harmful marks from which a rule is inverted.")
+    ] = 3
+    max_effectiveness: Annotated[
+        _Share, Field(description="Only a rule less effective than this is inverted.")
+    ] = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class RulePolicy:
-    """The thresholds of rule maturity (CFG-08).
+    """`[modules.memory.rules]`: the thresholds of rule maturity (CFG-08, C-32)."""
 
-    With `promotion_uses_penalised` a promotion looks at the effectiveness that punishes harm
-    fourfold, not at the plain share of successes (C-32).
-    """
-
-    promote_to_established: PromoteToEstablished
-    promote_to_proven: PromoteToProven
-    harmful_to_antipattern: HarmfulToAntipattern
-    promotion_uses_penalised: bool = False
+    promote_to_established: Annotated[
+        PromoteToEstablished, Field(description="What makes a candidate established.")
+    ] = PromoteToEstablished()
+    promote_to_proven: Annotated[
+        PromoteToProven, Field(description="What makes an established rule proven.")
+    ] = PromoteToProven()
+    harmful_to_antipattern: Annotated[
+        HarmfulToAntipattern, Field(description="What makes a rule a warning against itself.")
+    ] = HarmfulToAntipattern()
+    promotion_uses_penalised: Annotated[
+        bool, Field(description="Promote by the effectiveness that counts a harm fourfold.")
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Annotated, Final, Generic, NamedTuple, TypeVar
+
+from pydantic import Field
 
 from memory_butler.domain.elapsed import days_since
 from memory_butler.domain.errors import InvalidInput
@@ -21,14 +23,17 @@ Id = TypeVar("Id")
 One = TypeVar("One")
 
 
+_Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 @dataclass(frozen=True, slots=True)
 class ScoreWeights:
     """What each part of the composite counts for (SCORE-02). They need not sum to 1."""
 
-    relevance: float
-    importance: float
-    recency: float
-    confidence: float
+    relevance: Annotated[_Weight, Field(description="Weight of how well it fits the query.")] = 0.4
+    importance: Annotated[_Weight, Field(description="Weight of how important it is.")] = 0.3
+    recency: Annotated[_Weight, Field(description="Weight of how lately it was referenced.")] = 0.2
+    confidence: Annotated[_Weight, Field(description="Weight of the effective confidence.")] = 0.1
 
     def __post_init__(self) -> None:
         for name in ("relevance", "importance", "recency", "confidence"):

@@ -210,7 +210,7 @@ async def _draw(
     repeats = [(hit, better[hit.row["id"]]) for hit in recalled if hit.row["id"] in better]
     distinct = [hit for hit in recalled if hit.row["id"] not in better]
     episodes: list[Hit] = []
-    if retrieval.quotas().episodes > 0:
+    if retrieval.context_quotas.episodes > 0:
         episodes = await search(
             memory,
             principal,
@@ -278,7 +278,7 @@ def _lines(memory: Memory, shown: Collection[InBlock], now: datetime) -> Lines:
         [one for one in shown if isinstance(one, ContextFact)],
         [one for one in shown if isinstance(one, ContextRule)],
         [one for one in shown if isinstance(one, ContextEpisode)],
-        quotas=retrieval.quotas(),
+        quotas=retrieval.context_quotas,
         layout=retrieval.context_format,
         now=now,
     )

@@ -76,7 +76,7 @@ def _marked(
     memory: Memory, row: Row, outcome: Literal["helpful", "harmful"], now: datetime
 ) -> Marked:
     mark = mark_helpful if outcome == "helpful" else mark_harmful
-    return mark(standing(row), now, memory.config.rules.policy())
+    return mark(standing(row), now, memory.config.rules)
 
 
 def standing(row: Row) -> RuleStanding:

@@ -68,7 +68,7 @@ def take(
         as_of=None if memory.standpoint is None else memory.standpoint.as_of,
         token_budget=drawn.token_budget,
         layout=retrieval.context_format,
-        quotas=retrieval.quotas(),
+        quotas=retrieval.context_quotas,
         weights=_weights(memory),
         items=[
             *(

@@ -21,7 +21,7 @@ MAX_INVERSIONS = 500
 
 async def to_invert(memory: Memory, principal: Principal) -> list[Row]:
     """The rules that a sweep would turn around now."""
-    limits = memory.config.rules.policy().harmful_to_antipattern
+    limits = memory.config.rules.harmful_to_antipattern
     async with transaction(memory.pool, principal.tenant) as tx:
         return await rules.harmful(tx, MAX_INVERSIONS, limits.min_harmful, limits.max_effectiveness)
 
@@ -41,7 +41,7 @@ async def invert_rule(memory: Memory, principal: Principal, rule_id: UUID | str)
         NotFound: there is no such rule.
     """
     id = inputs.uuid("rule_id", rule_id)
-    policy = memory.config.rules.policy()
+    policy = memory.config.rules
     async with transaction(memory.pool, principal.tenant) as tx:
         before = require("rule", id, await rules.for_update(tx, id))
     corrected = before["metadata"].get("needs_inversion") is False
