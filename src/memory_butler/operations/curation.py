@@ -18,7 +18,7 @@ from memory_butler.engine.edits import why_inactive
 from memory_butler.engine.history import deleted_episode
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.lean import GET_CHARS, details, line
-from memory_butler.operations.operation import Method, Operation, Route
+from memory_butler.operations.operation import Operation, routes_of
 from memory_butler.operations.views import (
     SESSION,
     AsOf,
@@ -31,23 +31,6 @@ from memory_butler.operations.views import (
     Rule,
     view,
 )
-
-
-def _routes(method: Method, act: str, title: str, *kinds: MemoryType) -> tuple[Route, ...]:
-    """One route for each type of memory, which stands in the path."""
-    plurals = {"episode": "episodes", "fact": "facts", "rule": "rules"}
-    one = {"episode": "an episode", "fact": "a fact", "rule": "a rule"}
-    tail = "" if method == "DELETE" else f"/{act}"
-    return tuple(
-        Route(
-            method,
-            f"/api/memory/{plurals[kind]}/{{memory_id}}{tail}",
-            fixed={"memory_type": kind},
-            name=f"{kind}_{act}",
-            title=title.format(one[kind]),
-        )
-        for kind in kinds
-    )
 
 
 class MemoryReference(Input):
@@ -170,7 +153,7 @@ CONFIRM = Operation(
     needs="write",
     toolset="memory",
     render=_confirmed,
-    routes=_routes("POST", "confirm", "Confirm {}", "fact", "rule"),
+    routes=routes_of("POST", "confirm", "Confirm {}", "fact", "rule"),
 )
 
 
@@ -204,7 +187,7 @@ FORGET = Operation(
     destructive=True,
     idempotent=True,
     core=("memory_type", "memory_id"),
-    routes=_routes("DELETE", "forget", "Forget {}", "fact", "rule", "episode"),
+    routes=routes_of("DELETE", "forget", "Forget {}", "fact", "rule", "episode", tail=""),
 )
 
 
@@ -230,5 +213,5 @@ RESTORE = Operation(
     ),
     handler=_restore,
     needs="write",
-    routes=_routes("POST", "restore", "Bring {} back", "fact", "rule", "episode"),
+    routes=routes_of("POST", "restore", "Bring {} back", "fact", "rule", "episode"),
 )

@@ -6,13 +6,12 @@ from uuid import UUID
 from pydantic import Field
 
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.domain.facts import lifecycle_state
 from memory_butler.domain.json_values import Rounded
 from memory_butler.domain.likeness import Likeness
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
-from memory_butler.engine.browse.criteria import faded
+from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.curate import accept_fact
 from memory_butler.engine.edits import edit_fact, rename_facts
 from memory_butler.engine.memory import Memory
@@ -40,6 +39,7 @@ from memory_butler.operations.views import (
     Revised,
     beginning,
 )
+from memory_butler.store.rows import Row
 
 
 class StoreFactInput(Input):
@@ -203,15 +203,24 @@ async def _edit(memory: Memory, principal: Principal, given: EditFactInput) -> E
         allow_secrets=given.allow_secrets,
         key=key,
     )
-    revision = revision_of(row)
-    row = {name: value for name, value in row.items() if name != "superseded_by"}
-    state = lifecycle_state(row["validity"], row["metadata"])
-    return EditedFact(
-        revision=revision,
-        fact=Fact.model_validate(faded(row, memory.clock()) | {"lifecycle_state": state}),
-        supersedes_id=given.fact_id,
+    return _edited(
+        memory,
+        row,
+        given.fact_id,
         secrets=told(row["metadata"], unmask=key.command(principal.tenant)),
         unmask_key=key.told,
+    )
+
+
+def _edited(
+    memory: Memory, row: Row, supersedes_id: UUID | None, **masked: str | None
+) -> EditedFact:
+    shown = {name: value for name, value in row.items() if name != "superseded_by"}
+    return EditedFact(
+        revision=revision_of(row),
+        fact=Fact.model_validate(fact_row(shown, memory.clock())),
+        supersedes_id=supersedes_id,
+        **masked,
     )
 
 
@@ -284,13 +293,7 @@ RENAME = Operation(
 
 async def _accept(memory: Memory, principal: Principal, given: FactReference) -> EditedFact:
     row = await accept_fact(memory, principal, given.fact_id)
-    revision = revision_of(row)
-    shown = {name: value for name, value in row.items() if name != "superseded_by"}
-    return EditedFact(
-        revision=revision,
-        fact=Fact.model_validate(faded(shown, memory.clock())),
-        supersedes_id=row["supersedes_id"],
-    )
+    return _edited(memory, row, row["supersedes_id"])
 
 
 ACCEPT = Operation(

@@ -9,7 +9,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.linking import create_link, get_links
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.explanations import Link
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Operation, Route, routes_of
 from memory_butler.operations.views import Input, KnownAt, Output
 
 
@@ -41,15 +41,9 @@ LIST = Operation(
     description="List what a memory is linked to, and how. Links to deleted memories stay.",
     handler=_list,
     needs="read",
-    routes=tuple(
-        Route(
-            "GET",
-            f"/api/memory/{kind}s/{{memory_id}}/links",
-            fixed={"memory_type": kind},
-            name=f"{kind}_links",
-            title=f"List the links of a {kind}" if kind != "episode" else "List its links",
-        )
-        for kind in ("fact", "rule", "episode")
+    routes=(
+        *routes_of("GET", "links", "List the links of {}", "fact", "rule"),
+        *routes_of("GET", "links", "List its links", "episode"),
     ),
 )
 

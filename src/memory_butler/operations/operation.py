@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import Unavailable
+from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal, Scope
 from memory_butler.engine.memory import Memory
 
@@ -59,6 +60,27 @@ class Route:
     def in_body(self) -> bool:
         """Whether what is left comes as a JSON body."""
         return self.method in ("POST", "PUT", "PATCH")
+
+
+def routes_of(
+    method: Method, act: str, title: str, *kinds: MemoryType, tail: str | None = None
+) -> tuple[Route, ...]:
+    """A route for each type of memory, which stands in the path.
+
+    In the title stands `{}` for "a fact", `{kind}` for "fact". `tail` is what follows the id, where
+    that is not what is done.
+    """
+    one = {"episode": "an episode", "fact": "a fact", "rule": "a rule"}
+    return tuple(
+        Route(
+            method,
+            f"/api/memory/{kind}s/{{memory_id}}{f'/{act}' if tail is None else tail}",
+            fixed={"memory_type": kind},
+            name=f"{kind}_{act}",
+            title=title.format(one[kind], kind=kind),
+        )
+        for kind in kinds
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ from pydantic import Field
 
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
-from memory_butler.domain.rules import rule_state
-from memory_butler.engine.browse.criteria import faded
+from memory_butler.engine.browse.criteria import faded, rule_row
 from memory_butler.engine.edits import ByHand, edit_rule, move_rule
 from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.memory import Memory
@@ -165,9 +164,9 @@ class EditedRule(Revised):
     unmask_key: GivenUnmaskKey = None
 
 
-def _edited(memory: Memory, row: Row) -> EditedRule:
-    stated = faded(row, memory.clock()) | {"state": rule_state(row["metadata"])}
-    return EditedRule(revision=revision_of(row), rule=StatedRule.model_validate(stated))
+def _edited(memory: Memory, row: Row, **masked: str | None) -> EditedRule:
+    stated = StatedRule.model_validate(rule_row(row, memory.clock()))
+    return EditedRule(revision=revision_of(row), rule=stated, **masked)
 
 
 async def _edit(memory: Memory, principal: Principal, given: EditRuleInput) -> EditedRule:
@@ -182,11 +181,8 @@ async def _edit(memory: Memory, principal: Principal, given: EditRuleInput) -> E
         allow_secrets=given.allow_secrets,
         key=key,
     )
-    found = {
-        "secrets": told(row["metadata"], unmask=key.command(principal.tenant)),
-        "unmask_key": key.told,
-    }
-    return _edited(memory, row).model_copy(update=found)
+    secrets = told(row["metadata"], unmask=key.command(principal.tenant))
+    return _edited(memory, row, secrets=secrets, unmask_key=key.told)
 
 
 EDIT = Operation(
@@ -211,10 +207,8 @@ class MoveRuleInput(OfRevision):
 
 
 async def _move(memory: Memory, principal: Principal, given: MoveRuleInput) -> EditedRule:
-    return _edited(
-        memory,
-        await move_rule(memory, principal, given.rule_id, given.act, given.expected_revision),
-    )
+    act, expected = given.act, given.expected_revision
+    return _edited(memory, await move_rule(memory, principal, given.rule_id, act, expected))
 
 
 def _by_hand(act: ByHand, title: str) -> Route:

@@ -15,7 +15,7 @@ from memory_butler.engine.browse.events import ACTIVITY, list_events
 from memory_butler.engine.history import Told, compare
 from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Operation, Route, routes_of
 from memory_butler.operations.views import GivenMoment, Input, Listing, Output, Period
 from memory_butler.store.events import EventFilter
 from memory_butler.store.rows import Row
@@ -196,14 +196,5 @@ HISTORY = Operation(
     description="What happened to one memory, newest first.",
     handler=_history,
     needs="read",
-    routes=tuple(
-        Route(
-            "GET",
-            f"/api/memory/{kind}s/{{memory_id}}/events",
-            fixed={"memory_type": kind},
-            name=f"{kind}_events",
-            title=f"The events of one {kind}",
-        )
-        for kind in ("fact", "rule", "episode")
-    ),
+    routes=routes_of("GET", "events", "The events of one {kind}", "fact", "rule", "episode"),
 )
