@@ -241,7 +241,15 @@ def test_quotas_that_cannot_work_are_refused(shares: tuple[float, float, float])
 
 def test_a_fact_never_confirmed_says_so() -> None:
     unsure = ContextFact(
-        UUID(int=1), "user", "name", "John", 1.0, "stable", None, score=1.0, created_at=NOW
+        UUID(int=1),
+        "John",
+        NOW,
+        1.0,
+        subject="user",
+        predicate="name",
+        confidence=1.0,
+        permanence="stable",
+        last_confirmed_at=None,
     )
     text = assemble([unsure], [], token_budget=100, quotas=QUOTAS, layout="annotated", now=NOW).text
     assert "- John [stable, never confirmed]\n" in text

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.context import BuiltContext
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
 
@@ -28,3 +29,9 @@ async def noted(
 async def birds(memory: Memory, principal: Principal) -> list[UUID]:
     """The facts about birds."""
     return await noted(memory, principal, "garden", BIRDS)
+
+
+def receipt_of(context: BuiltContext) -> UUID:
+    """The id of a context's receipt; a preview has none."""
+    assert context.receipt_id is not None
+    return context.receipt_id

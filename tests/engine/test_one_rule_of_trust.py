@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from conftest import Clock, Connection
+from engine.noted import receipt_of
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.context import ContextLayout
 from memory_butler.domain.errors import Conflict, InvalidInput
@@ -67,7 +68,7 @@ async def test_every_line_of_a_context_names_a_low_level_and_so_does_its_replay(
     assert all(line.endswith((f"{label})", f"{label}]")) for line in evil)
     (good,) = [line for line in block.text.splitlines() if "Ana" in line]
     assert "source:" not in good
-    again = await replay(opened, principal, block.receipt_id)
+    again = await replay(opened, principal, receipt_of(block))
     assert (again.text, again.identical) == (block.text, True)
 
 

@@ -8,13 +8,14 @@ from uuid import UUID
 import pytest
 
 from conftest import Clock, Connection
+from engine.noted import receipt_of
 from memory_butler.config import ConsolidationConfig, MemoryModuleConfig
 from memory_butler.domain.context import ContextLayout
 from memory_butler.domain.errors import Conflict, NotFound
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.quotas import Quotas
 from memory_butler.engine.conflicts import settle
-from memory_butler.engine.context import NEAR_MISSES, build_context, preview_context
+from memory_butler.engine.context import NEAR_MISSES, build_context
 from memory_butler.engine.curate import confirm_memory, forget_memory
 from memory_butler.engine.edits import edit_rule
 from memory_butler.engine.feedback import rule_helped
@@ -56,7 +57,7 @@ async def test_a_context_is_the_same_to_the_byte_whatever_became_of_its_memories
     await rule_helped(memory, principal, rule)
     await edit_rule(memory, principal, rule, {"content": "Ask what they like"})
     clock.advance(days=20)
-    again = await replay(memory, principal, block.receipt_id)
+    again = await replay(memory, principal, receipt_of(block))
     assert again.identical
     assert again.text == block.text
     assert again.kept.sha256 == sha256(block.text.encode()).digest()
@@ -70,7 +71,7 @@ async def test_a_context_of_the_past_has_a_receipt_too(
     then = clock.advance(days=1)
     clock.advance(days=1)
     block = await build_context(memory.at(then), principal, "tea", "general")
-    again = await replay(memory, principal, block.receipt_id)
+    again = await replay(memory, principal, receipt_of(block))
     assert (again.text, again.identical) == (block.text, True)
     assert (again.kept.receipt.taken_at, again.kept.created_at) == (then, clock.now)
 
@@ -85,7 +86,7 @@ async def test_explaining_tells_what_is_in_what_had_no_room_and_what_just_missed
             memory, principal, "user", f"tea{n}", f"Tea number {n}", importance=1 + n % 7
         )
     block = await build_context(memory, principal, "tea", "general", token_budget=45)
-    kept, explained = await explain(memory, principal, block.receipt_id)
+    kept, explained = await explain(memory, principal, receipt_of(block))
     by_place = {
         place: [one.weighed.id for one in explained if one.weighed.place == place]
         for place in ("in", "no_room", "missed")
@@ -113,11 +114,11 @@ async def test_a_third_wording_of_one_fact_leaves_its_room_to_another(
     other, _ = await store_fact(memory, principal, "Rui", "drink", "black tea at noon")
     block = await build_context(memory, principal, "tea in the morning", "general")
     assert set(block.included) == {best, second, other}
-    _, explained = await explain(memory, principal, block.receipt_id)
+    _, explained = await explain(memory, principal, receipt_of(block))
     told = {one.weighed.id: one.weighed for one in explained}
     assert told[third].place == "repeats"
     assert told[third].repeats in (best, second)
-    assert (await replay(memory, principal, block.receipt_id)).identical
+    assert (await replay(memory, principal, receipt_of(block))).identical
 
     await settle(memory, principal, best, third, "keep_both")
     await settle(memory, principal, second, third, "keep_both")
@@ -137,12 +138,12 @@ async def test_what_is_gone_cannot_be_made_again_and_is_named(
     id = await store_episode(memory, principal, "We drank jasmine tea", "general")
     block = await build_context(memory, principal, "jasmine tea", "general")
     assert id in block.included
-    assert (await replay(memory, principal, block.receipt_id)).identical
+    assert (await replay(memory, principal, receipt_of(block))).identical
     clock.advance(days=10)
     await cleanup.clean_up(memory, principal)
     with pytest.raises(Conflict, match=rf"episode {id} is gone"):
-        await replay(memory, principal, block.receipt_id)
-    _, explained = await explain(memory, principal, block.receipt_id)
+        await replay(memory, principal, receipt_of(block))
+    _, explained = await explain(memory, principal, receipt_of(block))
     assert [(one.weighed.id, one.text) for one in explained] == [(id, None)]
 
 
@@ -160,7 +161,7 @@ async def test_receipts_are_kept_for_as_long_as_is_configured(
     await cleanup.clean_up(memory, principal)
     assert await count(admin, "context_receipts") == 1
     with pytest.raises(NotFound, match="kept for 30 days"):
-        await explain(memory, principal, block.receipt_id)
+        await explain(memory, principal, receipt_of(block))
 
 
 async def test_a_list_says_which_prompt_a_context_was_for(
@@ -172,7 +173,7 @@ async def test_a_list_says_which_prompt_a_context_was_for(
         some = replace(memory, config=config)
         built = await build_context(some, principal, prompt, "general")
         (newest,) = await list_receipts(some, principal, None, 1)
-        explained, _ = await explain(some, principal, built.receipt_id)
+        explained, _ = await explain(some, principal, receipt_of(built))
         assert newest["id"] == built.receipt_id
         assert newest["prompt"] == explained.receipt.prompt
         return explained.receipt.prompt
@@ -191,7 +192,7 @@ async def test_a_preview_leaves_no_trace(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
     await _filled(memory, principal)
-    seen = await preview_context(memory, principal, "jasmine tea", "general")
+    seen = await build_context(memory, principal, "jasmine tea", "general", preview=True)
     assert [await count(admin, table) for table in ("context_receipts", "served")] == [0, 0]
     kept = await build_context(memory, principal, "jasmine tea", "general")
     assert (kept.text, kept.considered) == (seen.text, seen.considered)

@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from conftest import NOW, Clock, Database
+from engine.noted import receipt_of
 from memory_butler.config import MemoryModuleConfig, Settings
 from memory_butler.domain.errors import ConfigurationError, Unavailable
 from memory_butler.domain.principals import Principal
@@ -105,8 +106,7 @@ async def test_nothing_but_a_deep_search_asks_the_model(
         assert _ids(hits) == _ids(await search(memory, principal, QUESTION, mode=mode))
     assert await recall(reading, principal, QUESTION)
     block = await build_context(reading, principal, QUESTION, "general")
-    assert block.receipt_id is not None
-    played = await replay(reading, principal, block.receipt_id)
+    played = await replay(reading, principal, receipt_of(block))
     assert (played.text, played.identical) == (block.text, True)
     with pytest.raises(Unavailable):
         await search(reading, principal, QUESTION, mode="deep")
@@ -126,7 +126,7 @@ async def test_a_context_with_episodes_of_a_deep_search_is_replayed_without_the_
     assert (await build_context(reading, principal, QUESTION, "general")).text == block.text
     assert reading.reranker is not None
     await reading.reranker.aclose()
-    assert (await replay(reading, principal, block.receipt_id)).identical
+    assert (await replay(reading, principal, receipt_of(block))).identical
 
 
 async def test_it_is_configured_by_its_folder(

@@ -13,6 +13,7 @@ import pytest
 
 from conftest import Clock, Connection, Database, Template, cloned
 from engine.consolidation.scenes import answer, consolidate, fact, tell
+from engine.noted import receipt_of
 from engine.store_views import count
 from memory_butler.domain.errors import (
     ConfigurationError,
@@ -654,7 +655,7 @@ async def test_an_erasure_takes_the_prompts_of_contexts_that_may_repeat_it(
     files = await _files_of(admin)
     await store_fact(kept, principal, "user", "drink", "Jasmine tea")
     asked = [
-        (await build_context(kept, principal, f"{MARKER} tea {n}", "general")).receipt_id
+        receipt_of(await build_context(kept, principal, f"{MARKER} tea {n}", "general"))
         for n in range(3)
     ]
     clock.advance(hours=1)

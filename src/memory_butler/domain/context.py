@@ -32,44 +32,39 @@ _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class ContextFact:
-    """A fact as the block shows it; `confidence` is the effective one (C-46)."""
+class InBlock:
+    """What the block shows of any memory."""
 
     id: UUID
+    content: str
+    created_at: datetime
+    score: float
+    trust: Trust = DEFAULT_TRUST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextFact(InBlock):
+    """A fact as the block shows it; `confidence` is the effective one (C-46)."""
+
     subject: str
     predicate: str
-    content: str
     confidence: float
     permanence: Permanence
     last_confirmed_at: datetime | None
-    score: float
-    created_at: datetime
-    trust: Trust = DEFAULT_TRUST
 
 
-@dataclass(frozen=True, slots=True)
-class ContextRule:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRule(InBlock):
     """A rule as the block shows it."""
 
-    id: UUID
-    content: str
     maturity: Maturity
     scope: str
     effectiveness: float
-    score: float
-    created_at: datetime
-    trust: Trust = DEFAULT_TRUST
 
 
 @dataclass(frozen=True, slots=True)
-class ContextEpisode:
+class ContextEpisode(InBlock):
     """An episode as the block shows it."""
-
-    id: UUID
-    content: str
-    created_at: datetime
-    score: float
-    trust: Trust = DEFAULT_TRUST
 
 
 Shown = TypeVar("Shown", ContextFact, ContextRule, ContextEpisode)

@@ -144,41 +144,31 @@ def replayed(receipt: Receipt, texts: Mapping[UUID, Text]) -> AssembledContext:
     facts, rules, episodes = [], [], []
     for one in receipt.in_play:
         text, shown = texts[one.id], one.shown
-        trust = Trust(text["trust"])
+        shared = (one.id, text["content"], one.created_at, one.score, Trust(text["trust"]))
         match one.memory_type:
             case "fact":
                 confirmed = shown["last_confirmed_at"]
                 facts.append(
                     ContextFact(
-                        id=one.id,
+                        *shared,
                         subject=text["subject"],
                         predicate=text["predicate"],
-                        content=text["content"],
                         confidence=shown["confidence"],
                         permanence=shown["permanence"],
                         last_confirmed_at=confirmed and datetime.fromisoformat(confirmed),
-                        score=one.score,
-                        created_at=one.created_at,
-                        trust=trust,
                     )
                 )
             case "rule":
                 rules.append(
                     ContextRule(
-                        id=one.id,
-                        content=text["content"],
+                        *shared,
                         maturity=shown["maturity"],
                         scope=shown["scope"],
                         effectiveness=shown["effectiveness"],
-                        score=one.score,
-                        created_at=one.created_at,
-                        trust=trust,
                     )
                 )
             case "episode":
-                episodes.append(
-                    ContextEpisode(one.id, text["content"], one.created_at, one.score, trust)
-                )
+                episodes.append(ContextEpisode(*shared))
     return assemble(
         facts,
         rules,

@@ -2,9 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import assert_never
 from uuid import UUID
 
 from memory_butler.domain.context import (
@@ -13,6 +12,7 @@ from memory_butler.domain.context import (
     ContextEpisode,
     ContextFact,
     ContextRule,
+    InBlock,
     Lines,
     block_change,
     lines_of,
@@ -33,7 +33,7 @@ from memory_butler.engine.recall import (
     recall,
     search,
 )
-from memory_butler.engine.receipts import Drawn, InBlock
+from memory_butler.engine.receipts import Drawn
 from memory_butler.engine.served import Audience, note
 from memory_butler.store import receipts as store
 from memory_butler.store.transaction import transaction
@@ -47,17 +47,14 @@ ROOM_SHARE = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
-class WeighedContext(AssembledContext):
-    """The block, and what was weighed for it: what is in it, then what was left out."""
+class BuiltContext(AssembledContext):
+    """The block, and what was weighed for it: what is in it, then what was left out.
+
+    `receipt_id`: of what a session gets; None of a preview.
+    """
 
     considered: tuple[Hit, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltContext(WeighedContext):
-    """A block that a session gets, with its receipt."""
-
-    receipt_id: UUID
+    receipt_id: UUID | None
 
 
 async def build_context(
@@ -70,6 +67,7 @@ async def build_context(
     session_id: UUID | str | None = None,
     min_trust: str | None = None,
     min_relevance: float | None = None,
+    preview: bool = False,
 ) -> BuiltContext:
     """The best facts and rules for a prompt as one block of text (CTX-01..08).
 
@@ -78,7 +76,8 @@ async def build_context(
     better one that it was found to repeat is named in the receipt instead. What is trusted less
     than `min_trust` (`retrieval.context_min_trust`) is not weighed. Equal memories, question and
     moment give equal bytes: a context counts no reference, or each call would change the next. What
-    it included is noted as served, and a receipt is kept of everything that was weighed.
+    it included is noted as served, and a receipt is kept of everything that was weighed; not of a
+    `preview`.
     """
     scope = inputs.name("butler", butler)
     session = inputs.optional_uuid("session_id", session_id)
@@ -91,39 +90,21 @@ async def build_context(
         min_trust=min_trust,
         min_relevance=min_relevance,
     )
+    # With its memories in the order of its lines.
+    by_id = {hit.row["id"]: hit for hit, _ in drawn.weighed}
+    block = drawn.block
+    considered = tuple(by_id[id] for id in (*block.included, *block.left_out))
+    built = BuiltContext(block.text, block.included, block.left_out, considered, None)
+    if preview:
+        return built
     receipt = receipts.take(memory, principal, trigger_prompt, scope, session, drawn)
-    included = set(drawn.block.included)
+    included = set(block.included)
     served = [hit for hit, _ in drawn.weighed if hit.row["id"] in included]
     async with transaction(memory.pool, principal.tenant, durable=False) as tx:
         audience = Audience("context", scope, session)
-        await note(tx, audience, memories(served), memory.present.clock(), drawn.block.text)
+        await note(tx, audience, memories(served), memory.present.clock(), block.text)
         await store.insert(tx, receipt)
-    seen = _seen(drawn)
-    return BuiltContext(seen.text, seen.included, seen.left_out, seen.considered, receipt.id)
-
-
-async def preview_context(
-    memory: Memory,
-    principal: Principal,
-    trigger_prompt: str,
-    butler: str,
-    *,
-    token_budget: int | None = None,
-    min_trust: str | None = None,
-    min_relevance: float | None = None,
-) -> WeighedContext:
-    """What `build_context` would give; nothing is noted as served, and no receipt is kept."""
-    scope = inputs.name("butler", butler)
-    drawn = await _draw(
-        memory,
-        principal,
-        trigger_prompt,
-        scope,
-        token_budget,
-        min_trust=min_trust,
-        min_relevance=min_relevance,
-    )
-    return _seen(drawn)
+    return replace(built, receipt_id=receipt.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +143,6 @@ def _budget(memory: Memory, given: int | None) -> int:
     if not 0 <= budget <= MAX_TOKEN_BUDGET:
         raise InvalidInput(f"token_budget must be between 0 and {MAX_TOKEN_BUDGET}, not {budget}")
     return budget
-
-
-def _seen(drawn: Drawn) -> WeighedContext:
-    """The block, with its memories in the order of its lines."""
-    by_id = {hit.row["id"]: hit for hit, _ in drawn.weighed}
-    block = drawn.block
-    considered = tuple(by_id[id] for id in (*block.included, *block.left_out))
-    return WeighedContext(block.text, block.included, block.left_out, considered)
 
 
 async def _draw(
@@ -288,51 +261,24 @@ def _matters(hit: Hit) -> bool:
     return matters_most(hit.row.get("importance"))
 
 
-def _as_shown(hit: Hit) -> ContextFact | ContextRule | ContextEpisode:
-    match hit.memory_type:
-        case "fact":
-            return _fact(hit)
-        case "rule":
-            return _rule(hit)
-        case "episode":
-            return _episode(hit)
-        case _:
-            assert_never(hit.memory_type)
-
-
-def _fact(hit: Hit) -> ContextFact:
+def _as_shown(hit: Hit) -> InBlock:
+    row, trust = hit.row, Trust(hit.row["trust"])
+    if hit.memory_type == "episode":
+        return ContextEpisode(row["id"], row["content"], row["created_at"], hit.place, trust)
     assert hit.score is not None  # noqa: S101 -- recall scores every hit
-    row = hit.row
+    shared = (row["id"], row["content"], row["created_at"], hit.score.rank_score, trust)
+    if hit.memory_type == "rule":
+        return ContextRule(
+            *shared,
+            maturity=row["maturity"],
+            scope=row["scope"],
+            effectiveness=row["effectiveness_score"],
+        )
     return ContextFact(
-        id=row["id"],
+        *shared,
         subject=row["subject"],
         predicate=row["predicate"],
-        content=row["content"],
         confidence=hit.score.confidence,
         permanence=row["permanence"],
         last_confirmed_at=row["last_confirmed_at"],
-        score=hit.score.rank_score,
-        created_at=row["created_at"],
-        trust=Trust(row["trust"]),
     )
-
-
-def _rule(hit: Hit) -> ContextRule:
-    assert hit.score is not None  # noqa: S101 -- recall scores every hit
-    row = hit.row
-    return ContextRule(
-        id=row["id"],
-        content=row["content"],
-        maturity=row["maturity"],
-        scope=row["scope"],
-        effectiveness=row["effectiveness_score"],
-        score=hit.score.rank_score,
-        created_at=row["created_at"],
-        trust=Trust(row["trust"]),
-    )
-
-
-def _episode(hit: Hit) -> ContextEpisode:
-    row = hit.row
-    trust = Trust(row["trust"])
-    return ContextEpisode(row["id"], row["content"], row["created_at"], hit.place, trust)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from memory_butler.domain.context import AssembledContext, ContextEpisode, ContextFact, ContextRule
+from memory_butler.domain.context import AssembledContext, ContextFact, ContextRule, InBlock
 from memory_butler.domain.errors import Conflict, NotFound
 from memory_butler.domain.links import MEMORY_TYPES
 from memory_butler.domain.principals import Principal
@@ -30,9 +30,6 @@ from memory_butler.store import receipts
 from memory_butler.store.receipts import Kept
 from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction, transaction
-
-InBlock = ContextFact | ContextRule | ContextEpisode
-
 
 # More of a prompt than is kept: a secret that its beginning cuts in two is still known for one.
 _SEARCHED: Final = 500
@@ -118,8 +115,6 @@ def _weighed(hit: Hit, place: Place, one: InBlock | None, better: UUID | None = 
                 "scope": one.scope,
                 "effectiveness": one.effectiveness,
             }
-        case ContextEpisode() | None:
-            pass
     return Weighed(
         memory_type=hit.memory_type,
         id=hit.row["id"],

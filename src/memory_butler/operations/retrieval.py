@@ -9,12 +9,7 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.context import (
-    MAX_TOKEN_BUDGET,
-    WeighedContext,
-    build_context,
-    preview_context,
-)
+from memory_butler.engine.context import MAX_TOKEN_BUDGET, build_context
 from memory_butler.engine.history import deleted_since
 from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
@@ -245,17 +240,6 @@ class ContextOutput(Output):
 
 
 async def _context(memory: Memory, principal: Principal, given: ContextInput) -> ContextOutput:
-    if given.preview:
-        seen = await preview_context(
-            memory,
-            principal,
-            given.trigger_prompt,
-            given.butler,
-            token_budget=given.token_budget,
-            min_trust=given.min_trust,
-            min_relevance=given.min_relevance,
-        )
-        return _shown(given, seen)
     built = await build_context(
         memory,
         principal,
@@ -265,20 +249,15 @@ async def _context(memory: Memory, principal: Principal, given: ContextInput) ->
         session_id=given.session_id,
         min_trust=given.min_trust,
         min_relevance=given.min_relevance,
+        preview=given.preview,
     )
-    return _shown(given, built, built.receipt_id)
-
-
-def _shown(
-    given: ContextInput, block: WeighedContext, receipt_id: UUID | None = None
-) -> ContextOutput:
     return ContextOutput(
-        context=block.text,
-        included=list(block.included),
-        left_out=list(block.left_out),
-        receipt_id=receipt_id,
+        context=built.text,
+        included=list(built.included),
+        left_out=list(built.left_out),
+        receipt_id=built.receipt_id,
         considered=(
-            [found(hit, explain=True) for hit in block.considered] if given.explain else None
+            [found(hit, explain=True) for hit in built.considered] if given.explain else None
         ),
     )
 

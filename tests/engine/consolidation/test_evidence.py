@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from conftest import Clock, Connection
+from engine.noted import receipt_of
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.context import build_context
@@ -116,12 +117,12 @@ async def _of_the_past(memory: Memory, principal: Principal, id: UUID, session: 
 
 async def _from_a_receipt(memory: Memory, principal: Principal, _id: UUID, _s: UUID) -> None:
     block = await build_context(memory, principal, "peanuts", "another", session_id=uuid4())
-    await replay(memory, principal, block.receipt_id)
+    await replay(memory, principal, receipt_of(block))
 
 
 async def _explained(memory: Memory, principal: Principal, _id: UUID, _session: UUID) -> None:
     block = await build_context(memory, principal, "peanuts", "another", session_id=uuid4())
-    await explain(memory, principal, block.receipt_id)
+    await explain(memory, principal, receipt_of(block))
 
 
 @pytest.mark.parametrize(
