@@ -144,7 +144,8 @@ def replayed(receipt: Receipt, texts: Mapping[UUID, Text]) -> AssembledContext:
     facts, rules, episodes = [], [], []
     for one in receipt.in_play:
         text, shown = texts[one.id], one.shown
-        shared = (one.id, text["content"], one.created_at, one.score, Trust(text["trust"]))
+        trust = Trust(text["trust"])
+        shared = (one.id, text["content"], one.created_at, one.score, trust)
         match one.memory_type:
             case "fact":
                 confirmed = shown["last_confirmed_at"]
