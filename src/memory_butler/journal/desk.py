@@ -28,15 +28,13 @@ from memory_butler.journal.fragments import (
     plan,
 )
 from memory_butler.journal.items import Event, to_moment, to_text
-from memory_butler.journal.live import utc_now
+from memory_butler.journal.live import MAX_LISTED, checked_limit, utc_now
 from memory_butler.journal.past import prose_key, seen
 from memory_butler.journal.queries import load
 from memory_butler.journal.runs import Mark, Run, RunReport
 from memory_butler.journal.texts import write_ambient
 
 SQL = load("fragments")
-
-MAX_LISTED = 1_000
 
 _COMPILED = "compiled_until"
 _KEPT = "kept:"
@@ -271,7 +269,7 @@ class MaintenanceDesk:
         the id of the last message as `after_id`.
         """
         with self._file.reading() as db:
-            _checked(limit)
+            checked_limit(limit)
             if after_id is not None:
                 return tuple(events.appended_after(db, after_id, limit))
             mark = Mark.parse(state.get(db, _COMPILED))
@@ -285,7 +283,7 @@ class MaintenanceDesk:
         A batch is all that is in the log when it is begun; nothing, and there is nothing more.
         """
         with self._file.reading() as db:
-            found = events.batch(db, mark.low, mark.high, mark.at, _checked(limit))
+            found = events.batch(db, mark.low, mark.high, mark.at, checked_limit(limit))
             if not found:
                 low = max(mark.low, mark.high)
                 mark = Mark(low, events.newest_id(db))
@@ -328,7 +326,7 @@ class MaintenanceDesk:
     def runs(self, limit: int = 100) -> tuple[Run, ...]:
         """Runs, the newest first; `limit` from 1 to 1000."""
         with self._file.reading() as db:
-            return tuple(map(runs.from_row, db.execute(SQL["runs"], (_checked(limit),))))
+            return tuple(map(runs.from_row, db.execute(SQL["runs"], (checked_limit(limit),))))
 
     def unreviewed_since(self) -> datetime | None:
         """When the latest completed monthly run began, else the first run; None before any."""
@@ -537,9 +535,3 @@ def _check_ambient(text: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise InvalidInput("the ambient prose holds half of a surrogate pair") from error
-
-
-def _checked(limit: int) -> int:
-    if not 1 <= limit <= MAX_LISTED:
-        raise InvalidInput(f"limit must be from 1 to {MAX_LISTED}, not {limit}")
-    return limit

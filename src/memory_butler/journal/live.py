@@ -286,7 +286,7 @@ class LiveJournal:
     def history(self, limit: int = 100) -> tuple[Item, ...]:
         """Items of every status, the newest first; `limit` from 1 to 1000."""
         with self._file.reading() as db:
-            return tuple(memory.history(db, _checked(limit)))
+            return tuple(memory.history(db, checked_limit(limit)))
 
     def meant(self, text: str) -> Meant:
         """The active item that a person means by some of its words; secrets are not looked at."""
@@ -348,7 +348,9 @@ class LiveJournal:
         """
         self._embed([question])
         with self._file.reading() as db:
-            return tuple(search(db, self._index, question, self._policy, limit=_checked(limit)))
+            return tuple(
+                search(db, self._index, question, self._policy, limit=checked_limit(limit))
+            )
 
     def plans(self, topic: str | None = None, when: str | None = None) -> tuple[OnMind, ...]:
         """The active items but secrets, by topic and by due date (JLOOK-04..06, C-100, C-101)."""
@@ -425,7 +427,7 @@ class LiveJournal:
             if after_id is not None and since is None:
                 raise NotFound(f"there is no message {after_id} in the journal")
             ts, id = (since.ts, since.id) if since else (None, 0)
-            return tuple(events.after(db, ts, id, _checked(limit)))
+            return tuple(events.after(db, ts, id, checked_limit(limit)))
 
     def stream(
         self,
@@ -444,7 +446,7 @@ class LiveJournal:
             before = None if before_id is None else events.get(db, before_id)
             if before_id is not None and before is None:
                 raise NotFound(f"there is no message {before_id} in the journal")
-            return tuple(events.page(db, before, _checked(limit), actor=actor, tag=tag))
+            return tuple(events.page(db, before, checked_limit(limit), actor=actor, tag=tag))
 
     def extent(self) -> tuple[int, datetime | None]:
         """How many messages there are, and when the latest came."""
@@ -577,7 +579,8 @@ def _as_item(answer: Answer) -> Answer:
     return Answer(one_line(answer.call), tuple(f"- {indented(line)}" for line in answer.lines))
 
 
-def _checked(limit: int) -> int:
+def checked_limit(limit: int) -> int:
+    """How many are listed at once: from 1 to 1000."""
     if not 1 <= limit <= MAX_LISTED:
         raise InvalidInput(f"limit must be from 1 to {MAX_LISTED}, not {limit}")
     return limit
