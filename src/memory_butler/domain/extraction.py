@@ -1,12 +1,13 @@
 """What a language model drew from episodes, read tolerantly into closed types (PAR-01..08).
 
 Nothing that a model says is trusted: what is malformed is reported and left out, never raised; an
-id counts only if it is a UUID or one of the short handles that the prompt gave out.
+id counts only if it is a UUID or one of the short handles that the prompt gave out. The journal
+reads what a model makes of its messages by the same means.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
@@ -29,7 +30,7 @@ _ARRAYS: Final = (
 
 # A runaway output must not become a million actions or complaints.
 MAX_ENTRIES: Final = 200
-_MAX_COMPLAINT_CHARS: Final = 200
+MAX_COMPLAINT_CHARS: Final = 200
 
 # A brace in the prose before the object may never close; each costs a reading to the end.
 _MAX_UNCLOSED: Final = 20
@@ -115,7 +116,7 @@ class ConsolidationResult:
 Entry = TypeVar("Entry")
 
 
-class _Refused(ValueError):
+class Refused(ValueError):
     """One entry cannot be used; the message says why."""
 
 
@@ -144,15 +145,15 @@ class _Reader:
             self._place = place
             try:
                 read_entries.append(read(entry))
-            except _Refused as error:
+            except Refused as error:
                 self.complain(f"{key}[{place}]: {error}")
         return tuple(read_entries)
 
     def complain(self, message: str) -> None:
-        self.errors.append(message[:_MAX_COMPLAINT_CHARS])
+        self.errors.append(message[:MAX_COMPLAINT_CHARS])
 
     def fact(self, entry: Any) -> ExtractedFact:
-        fields = _object(entry)
+        fields = fields_of(entry)
         return ExtractedFact(
             subject=_text(fields, "subject"),
             predicate=_text(fields, "predicate"),
@@ -167,11 +168,11 @@ class _Reader:
         )
 
     def updated_fact(self, entry: Any) -> UpdatedFact:
-        fields = _object(entry)
+        fields = fields_of(entry)
         return UpdatedFact(self.id(fields.get("target_id"), "target_id"), self.fact(fields))
 
     def rule(self, entry: Any) -> ExtractedRule:
-        fields = _object(entry)
+        fields = fields_of(entry)
         return ExtractedRule(
             content=_text(fields, "content"),
             permanence=_permanence(stated) if (stated := fields.get("permanence")) else None,
@@ -185,12 +186,12 @@ class _Reader:
         return self.id(entry, "a confirmation")
 
     def contradiction(self, entry: Any) -> Contradiction:
-        ids = entry if isinstance(entry, list) else _object(entry).get("ids")
+        ids = entry if isinstance(entry, list) else fields_of(entry).get("ids")
         if not isinstance(ids, list) or len(ids) != 2:
-            raise _Refused("expected two ids")
+            raise Refused("expected two ids")
         one, other = (self.id(id, "an id") for id in ids)
         if one == other:
-            raise _Refused("a memory cannot contradict itself")
+            raise Refused("a memory cannot contradict itself")
         return Contradiction(one, other)
 
     def id(self, value: Any, what: str) -> UUID:
@@ -203,7 +204,7 @@ class _Reader:
                 return UUID(value.strip())
             except ValueError:
                 pass
-        raise _Refused(f"{what} is not a valid UUID")
+        raise Refused(f"{what} is not a valid UUID")
 
     def end(self, value: Any, what: str) -> datetime | None:
         """A moment in ISO 8601; without a zone it is UTC, a day alone lasts until it is over."""
@@ -224,7 +225,7 @@ class _Reader:
         for item in value if isinstance(value, list) else []:
             try:
                 ids.append(self.id(item, "a source episode"))
-            except _Refused as error:
+            except Refused as error:
                 self.complain(f"source_episode_ids: {error}")
         return tuple(dict.fromkeys(ids))
 
@@ -236,7 +237,7 @@ class _Reader:
                 continue
             try:
                 found.append(self.id(item, "a supporting fact"))
-            except _Refused as error:
+            except Refused as error:
                 self.complain(f"supported_by: {error}")
         return tuple(dict.fromkeys(found))
 
@@ -310,16 +311,33 @@ def _closing_brace(text: str, start: int) -> int | None:
     return None
 
 
-def _object(entry: Any) -> dict[str, Any]:
+def fields_of(entry: Any) -> dict[str, Any]:
+    """An entry that has to be an object."""
     if not isinstance(entry, dict):
-        raise _Refused(f"expected an object, got {type(entry).__name__}")
+        raise Refused(f"expected an object, got {type(entry).__name__}")
     return entry
+
+
+def object_schema(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:
+    """The JSON Schema of an object with these properties alone."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def handle_schema(handles: Sequence[str]) -> dict[str, Any]:
+    """The JSON Schema of one of the handles that a prompt gave out."""
+    # An empty enum is no valid schema; a string that no handle matches is refused by the parser.
+    return {"type": "string", "enum": list(handles)} if handles else {"type": "string"}
 
 
 def _text(fields: Mapping[str, Any], key: str) -> str:
     value = fields.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise _Refused(f"{key} is missing or empty")
+        raise Refused(f"{key} is missing or empty")
     return storable(value).strip()
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from memory_butler.domain.context import CHARS_PER_TOKEN
+from memory_butler.domain.extraction import handle_schema, object_schema
 from memory_butler.domain.permanence import PERMANENCES
 from memory_butler.domain.text import one_line, without_tag
 from memory_butler.store.consolidation import Claimed
@@ -146,7 +147,7 @@ def output_schema(handles: Sequence[str]) -> dict[str, Any]:
     facts = [handle for handle in handles if handle.startswith("F")]
     known = [handle for handle in handles if not handle.startswith("E")]
     text = {"type": "string", "minLength": 1}
-    sources = {"type": "array", "items": _one_of(episodes)}
+    sources = {"type": "array", "items": handle_schema(episodes)}
     fact = {
         "subject": text,
         "predicate": text,
@@ -167,19 +168,19 @@ def output_schema(handles: Sequence[str]) -> dict[str, Any]:
         "scope": {"type": "string"},
         "tags": {"type": "array", "items": {"type": "string"}},
         "source_episode_ids": sources,
-        "supported_by": _list(_one_of(facts), allowed=bool(facts)),
+        "supported_by": _list(handle_schema(facts), allowed=bool(facts)),
     }
     arrays = {
-        "new_facts": _object(fact, ["subject", "predicate", "content", "permanence"]),
-        "updated_facts": _object(
-            {"target_id": _one_of(facts), **fact},
+        "new_facts": object_schema(fact, ["subject", "predicate", "content", "permanence"]),
+        "updated_facts": object_schema(
+            {"target_id": handle_schema(facts), **fact},
             ["target_id", "subject", "predicate", "content"],
         ),
-        "new_rules": _object(rule, ["content"]),
-        "confirmations": _one_of(facts),
+        "new_rules": object_schema(rule, ["content"]),
+        "confirmations": handle_schema(facts),
         "contradictions": {
             "type": "array",
-            "items": _one_of(known),
+            "items": handle_schema(known),
             "minItems": 2,
             "maxItems": 2,
         },
@@ -190,7 +191,7 @@ def output_schema(handles: Sequence[str]) -> dict[str, Any]:
         "confirmations": bool(facts),
         "contradictions": len(known) > 1,
     }
-    return _object(
+    return object_schema(
         {name: _list(item, allowed=possible.get(name, True)) for name, item in arrays.items()},
         list(arrays),
     )
@@ -199,20 +200,6 @@ def output_schema(handles: Sequence[str]) -> dict[str, Any]:
 def _list(item: dict[str, Any], *, allowed: bool) -> dict[str, Any]:
     listed = {"type": "array", "items": item}
     return listed if allowed else listed | {"maxItems": 0}
-
-
-def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-    }
-
-
-def _one_of(handles: Sequence[str]) -> dict[str, Any]:
-    # An empty enum is no valid schema; a string that no handle matches is refused by the parser.
-    return {"type": "string", "enum": list(handles)} if handles else {"type": "string"}
 
 
 def shown_as_json(handles: dict[str, UUID]) -> dict[str, str]:

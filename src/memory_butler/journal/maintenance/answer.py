@@ -10,7 +10,15 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.domain.extraction import find_object
+from memory_butler.domain.extraction import (
+    MAX_COMPLAINT_CHARS,
+    MAX_ENTRIES,
+    Refused,
+    fields_of,
+    find_object,
+    handle_schema,
+    object_schema,
+)
 from memory_butler.domain.text import storable
 from memory_butler.journal.fragments import (
     ALIAS,
@@ -37,14 +45,11 @@ FIELDS: Final[Mapping[Action, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "delete": (("key",), ()),
 }
 
-# A runaway answer must not become a million operations or complaints.
-MAX_ENTRIES: Final = 200
 # A model that is led astray must not take the map down with it; a person may go further.
 MAX_DELETED_SHARE: Final = 0.2
 MIN_DELETABLE: Final = 3
 # The map is in every prompt: a line that is longer is no line, but all that is known.
 MAX_AMBIENT_CHARS: Final = 1_000
-_MAX_COMPLAINT_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +62,6 @@ class Answer:
     operations: tuple[Operation, ...]
     refused: tuple[str, ...]
     unseen: frozenset[str] = frozenset()
-
-
-class _Refused(ValueError):
-    """One entry cannot be used; the message says why."""
 
 
 @dataclass(slots=True)
@@ -111,7 +112,7 @@ class _Reader:
 
     def refuse(self, complaint: str) -> None:
         if len(self.refused) < MAX_ENTRIES:
-            self.refused.append(complaint[:_MAX_COMPLAINT_CHARS])
+            self.refused.append(complaint[:MAX_COMPLAINT_CHARS])
 
     def entries(self, document: Mapping[str, Any], action: Action) -> Iterator[Operation]:
         listed = document.get(action)
@@ -129,7 +130,7 @@ class _Reader:
                 tried = dict(self.draft.fragments)
                 for operation in operations:
                     carry_out(tried, operation)
-            except (_Refused, InvalidInput) as error:
+            except (Refused, InvalidInput) as error:
                 self.refuse(f"{action}[{place}]: {error}")
                 continue
             self.draft.fragments = tried
@@ -137,21 +138,20 @@ class _Reader:
             yield from operations
 
     def _read(self, action: Action, entry: Any) -> list[Operation]:
-        if not isinstance(entry, dict):
-            raise _Refused(f"expected an object, got {type(entry).__name__}")
+        fields = fields_of(entry)
         required, optional = FIELDS[action]
-        if unknown := sorted(entry.keys() - {*required, *optional}):
-            raise _Refused(f"unknown field {str(unknown[0])[:40]!r}")
+        if unknown := sorted(fields.keys() - {*required, *optional}):
+            raise Refused(f"unknown field {str(unknown[0])[:40]!r}")
         texts = {
-            name: _text(entry, name, required=name in required)
+            name: _text(fields, name, required=name in required)
             for name in (*required, *optional)
             if name != "sources"
         }
         if any(self.draft.tells_a_secret(text) for text in texts.values()):
-            raise _Refused("it would tell a secret")
+            raise Refused("it would tell a secret")
         match action:
             case "put":
-                return [self._put(texts, entry.get("sources"))]
+                return [self._put(texts, fields.get("sources"))]
             case "alias":
                 return self._alias(texts["name"], texts["key"])
             case "connect":
@@ -164,9 +164,9 @@ class _Reader:
     def _put(self, texts: Mapping[str, str], sources: Any) -> Operation:
         tiers = {name: texts[name] or None for name in ("ambient", "recognition", "inventory")}
         if not any(tiers.values()):
-            raise _Refused("it says nothing: every tier is empty")
+            raise Refused("it says nothing: every tier is empty")
         if len(texts["ambient"]) > MAX_AMBIENT_CHARS:
-            raise _Refused(
+            raise Refused(
                 f"its ambient line has {len(texts['ambient'])} characters, of {MAX_AMBIENT_CHARS} "
                 "at most: it would be in every prompt"
             )
@@ -175,9 +175,9 @@ class _Reader:
         # A small model may wrap them: {"id": "M1"}.
         ids = {handles[one] for one in named if isinstance(one, str) and one in handles}
         if not ids and not self.question.review:
-            raise _Refused(f"{texts['key'][:64]!r} rests on none of the messages")
+            raise Refused(f"{texts['key'][:64]!r} rests on none of the messages")
         if self.question.review and texts["key"] not in self.draft.fragments:
-            raise _Refused(f"a review makes no new fragment, and {texts['key'][:64]!r} is one")
+            raise Refused(f"a review makes no new fragment, and {texts['key'][:64]!r} is one")
         self._check_seen(texts["key"], tiers)
         return PutFragment(texts["key"], **tiers, sources=tuple(sorted(ids)))
 
@@ -191,13 +191,13 @@ class _Reader:
             was["ambient"] = former.ambient
         if any(tiers[name] and tier and tiers[name] != tier for name, tier in was.items()):
             self.unseen.add(key)
-            raise _Refused(f"{key[:64]!r} was not shown whole, and would lose what it says")
+            raise Refused(f"{key[:64]!r} was not shown whole, and would lose what it says")
 
     def _alias(self, name: str, key: str) -> list[Operation]:
         if name in self.draft.fragments:
-            raise _Refused(f"{name[:64]!r} is a fragment already; connect them instead")
+            raise Refused(f"{name[:64]!r} is a fragment already; connect them instead")
         if key not in self.draft.fragments:
-            raise _Refused(f"there is no fragment {key[:64]!r}; put it first")
+            raise Refused(f"there is no fragment {key[:64]!r}; put it first")
         return [
             PutFragment(name, recognition=f"Another name of [{key}]."),
             PutEdge(name, key, ALIAS),
@@ -205,11 +205,11 @@ class _Reader:
 
     def _delete(self, key: str) -> Operation:
         if not self.question.review:
-            raise _Refused("only the review of a monthly run deletes")
+            raise Refused("only the review of a monthly run deletes")
         if not self.draft.may_delete():
-            raise _Refused("a run deletes no more than that; a person may")
+            raise Refused("a run deletes no more than that; a person may")
         if key in self.question.partly:
-            raise _Refused(f"{key[:64]!r} was not shown")
+            raise Refused(f"{key[:64]!r} was not shown")
         return DropFragment(key)
 
 
@@ -218,14 +218,13 @@ def _text(entry: Mapping[str, Any], name: str, *, required: bool) -> str:
     if value is None and not required:
         return ""
     if not isinstance(value, str) or (required and not value.strip()):
-        raise _Refused(f"{name} is missing, empty or no text")
+        raise Refused(f"{name} is missing, empty or no text")
     return storable(value).strip()
 
 
 def answer_schema(question: Question, fragments: Mapping[str, Fragment]) -> dict[str, Any]:
     """The JSON Schema of the answer; its sources are limited to the messages that are shown."""
-    handles = list(question.handles)
-    source = {"type": "string", "enum": handles} if handles else {"type": "string"}
+    source = handle_schema(list(question.handles))
     listed: dict[str, Any] = {}
     for action, (required, optional) in FIELDS.items():
         properties: dict[str, Any] = {
@@ -235,18 +234,9 @@ def answer_schema(question: Question, fragments: Mapping[str, Fragment]) -> dict
         if action == "put":
             properties["sources"] = {"type": "array", "items": source}
             required = (*required, *(() if question.review else ("sources",)))
-        listed[action] = {"type": "array", "items": _object(properties, required)}
+        listed[action] = {"type": "array", "items": object_schema(properties, required)}
     # Without a fragment there is nothing to take away, and a small model would make keys up.
     for action in ("disconnect", "delete"):
         if not fragments or (action == "delete" and not question.review):
             listed[action]["maxItems"] = 0
-    return _object(listed, list(listed))
-
-
-def _object(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(required),
-        "additionalProperties": False,
-    }
+    return object_schema(listed, list(listed))
