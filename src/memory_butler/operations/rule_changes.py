@@ -4,6 +4,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from memory_butler.domain.permanence import RULE_OF_USER
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
 from memory_butler.engine.browse.criteria import faded, rule_row
@@ -54,7 +55,14 @@ class StoredRule(Output):
 
 
 async def _store(memory: Memory, principal: Principal, given: StoreRuleInput) -> StoredRule:
-    rule = new_rule(memory, given.content, scope=given.scope, tags=given.tags, trust=given.trust)
+    rule = new_rule(
+        memory,
+        given.content,
+        permanence=RULE_OF_USER if given.trust == "user_said" else None,
+        scope=given.scope,
+        tags=given.tags,
+        trust=given.trust,
+    )
     key = UnmaskKey()
     kept = await keep(
         memory, principal, rule, allow_secrets=given.allow_secrets, restates=True, key=key
@@ -73,7 +81,8 @@ STORE_RULE = Operation(
     title="Store a rule",
     description=(
         "Record a lesson on how to behave. It starts as a candidate and earns trust by "
-        "memory_mark_helpful. For what is true rather than what to do, use memory_store_fact."
+        "memory_mark_helpful; what the user told you (trust user_said) is kept for a year without. "
+        "For what is true rather than what to do, use memory_store_fact."
     ),
     handler=_store,
     needs="write",

@@ -25,7 +25,12 @@ from memory_butler.domain.extraction import (
 )
 from memory_butler.domain.facts import key_of, search_text
 from memory_butler.domain.likeness import Statement
-from memory_butler.domain.permanence import RULE_DECAY_RATE, RULE_OF_USER, decay_rate_of
+from memory_butler.domain.permanence import (
+    RULE_DECAY_RATE,
+    RULE_OF_USER,
+    Permanence,
+    decay_rate_of,
+)
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import restates, same_words
 from memory_butler.domain.trust import Trust
@@ -223,7 +228,7 @@ class _Stated:
         new = new_rule(
             self.memory,
             stated.content,
-            permanence=stated.permanence,
+            permanence=self._permanence(stated),
             scope=self._scope(stated.scope),
             tags=list(stated.tags),
             source_butler=self.group.butler,
@@ -232,6 +237,13 @@ class _Stated:
             trust=self.group.trust.label,
         )
         return Draft(new, sources, supported_by=stated.supported_by)
+
+    def _permanence(self, stated: ExtractedRule) -> Permanence | None:
+        """For how long a rule holds; what a page or a tool says must not make it last."""
+        if self.group.trust < Trust.AGENT_INFERRED:
+            return None
+        said = RULE_OF_USER if self.group.trust is Trust.USER_SAID else None
+        return stated.permanence or said
 
     def _sources(self, named: Sequence[UUID]) -> tuple[tuple[UUID, ...], dict[str, object]]:
         """The episodes that a statement rests on; all, and a mark, where none is named (C-57)."""
@@ -380,7 +392,8 @@ class _Stated:
 def _of_user(new: NewFact | NewRule) -> NewFact | NewRule:
     """What the user said. Their rules hold for as long as the model says, or for long (C-463)."""
     metadata = {**new.metadata, **BY_USER}
-    if isinstance(new, NewRule) and new.decay_rate == RULE_DECAY_RATE:
+    undecided = isinstance(new, NewRule) and new.decay_rate == RULE_DECAY_RATE
+    if undecided and new.trust >= Trust.AGENT_INFERRED:
         of_user = decay_rate_of(RULE_OF_USER)
         return replace(new, metadata=metadata, permanence=RULE_OF_USER, decay_rate=of_user)
     return replace(new, metadata=metadata)
