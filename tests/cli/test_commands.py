@@ -207,6 +207,18 @@ def test_an_encoding_that_lacks_a_letter(installation: Installation, tenant: str
     assert "Живёт в Москве" in exported.communicate(timeout=60)[0]
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_is_json_in_every_locale(
+    installation: Installation, tenant: str, encoding: str
+) -> None:
+    said = "Trinkt Tee für zwei 🍵"
+    installation.inside("store-fact", "user", "drink", said, "--tenant", tenant)
+    other = replace(installation, extra={"PYTHONIOENCODING": encoding})
+    for command in (["facts"], ["recall", "Tee"]):
+        reading = other.start(*command, "--json", "--tenant", tenant, encoding="utf-8")
+        assert said in str(json.loads(reading.communicate(timeout=60)[0]))
+
+
 def test_a_bug_is_one_line_and_a_traceback_when_asked_for(
     installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,11 +29,6 @@ _SHARE = re.compile(r"\b0(\d\d)\b")
 View = Episode | Fact | Rule
 
 
-def print_json(output: BaseModel) -> None:
-    """Exactly what the operation answered."""
-    print(output.model_dump_json(indent=2))
-
-
 def console() -> Console:
     """Where tables go: standard output."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH_OF_A_PIPE)

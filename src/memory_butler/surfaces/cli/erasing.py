@@ -128,7 +128,7 @@ def erase(
         print("Nothing was erased.")
     elif as_json:
         from memory_butler.operations.erasure import erased, previewed
-        from memory_butler.surfaces.cli.answers import print_json
+        from memory_butler.surfaces.cli.as_json import print_json
 
         print_json(previewed(found) if isinstance(found, erasing.Preview) else erased(found))
     elif isinstance(found, erasing.Preview):

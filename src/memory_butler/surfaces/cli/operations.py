@@ -293,7 +293,9 @@ def _run(
     )
     found = not nothing_found(output)
     if as_json:
-        print(output.model_dump_json(indent=2))
+        from memory_butler.surfaces.cli.as_json import print_json
+
+        print_json(output)
     elif found:
         # Imported here: rich takes a tenth of the time of a command.
         from memory_butler.surfaces.cli.answers import show

@@ -1,6 +1,5 @@
 """Looking for secrets that memory took in."""
 
-import json
 import sys
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -68,6 +67,8 @@ def _tell_key(place: Place, key: "UnmaskKey | None", file: TextIO) -> None:
 
 
 def _print_json(report: "ScanReport", key: "UnmaskKey | None") -> None:
+    from memory_butler.surfaces.cli.as_json import print_json
+
     found = [
         {
             "memory_type": one.memory_type,
@@ -85,7 +86,7 @@ def _print_json(report: "ScanReport", key: "UnmaskKey | None") -> None:
         "private": dict(report.private),
         "unmask_key": None if key is None else key.told,
     }
-    print(json.dumps(answer, indent=2, ensure_ascii=False))
+    print_json(answer)
 
 
 def _print(report: "ScanReport") -> None:

@@ -297,7 +297,8 @@ def runs(
 ) -> None:
     """List the maintenance runs, newest first; one that crashed has no end."""
     from memory_butler.operations.fragments import RunInput, run_of, runs_of
-    from memory_butler.surfaces.cli.answers import clean, console, print_json, table
+    from memory_butler.surfaces.cli.answers import clean, console, table
+    from memory_butler.surfaces.cli.as_json import print_json
 
     settings = place.settings()
     with companion(place, whose, settings) as one:

@@ -43,7 +43,8 @@ def list_(place: Place, as_json: AsJson = False) -> None:
     """List the companions that keep a journal here."""
     from memory_butler.companions.opening import names, zone_of
     from memory_butler.operations.journal import CompanionsOutput, summary, unreadable
-    from memory_butler.surfaces.cli.answers import clean, console, print_json, table
+    from memory_butler.surfaces.cli.answers import clean, console, table
+    from memory_butler.surfaces.cli.as_json import print_json
 
     settings = place.settings()
     require_installation(settings)
@@ -83,7 +84,7 @@ def mind(
 ) -> None:
     """Show what is on the companion's mind, the most present first."""
     from memory_butler.operations import journal
-    from memory_butler.surfaces.cli.answers import print_json
+    from memory_butler.surfaces.cli.as_json import print_json
 
     with companion(place, whose, known_at=known_at) as one:
         found, zone = journal.mind(one, journal.MindInput(secrets=secrets)), one.policy.zone
@@ -107,7 +108,7 @@ def plans(
 ) -> None:
     """List the plans, what is due first, also those set aside; then what else is active."""
     from memory_butler.operations import journal
-    from memory_butler.surfaces.cli.answers import print_json
+    from memory_butler.surfaces.cli.as_json import print_json
 
     with companion(place, whose, known_at=known_at) as one:
         found = journal.plans(one, journal.PlansInput(topic=topic, when=when))
@@ -130,7 +131,7 @@ def recall(
 ) -> None:
     """Show what the companion knows of a key, and of its neighbours."""
     from memory_butler.operations import journal
-    from memory_butler.surfaces.cli.answers import print_json
+    from memory_butler.surfaces.cli.as_json import print_json
 
     with companion(place, whose, known_at=known_at) as one:
         found = journal.recall(one, journal.RecallKeyInput(key=key, deep=deep))
@@ -152,7 +153,7 @@ def search(
 ) -> None:
     """Find what was said, however long ago, by its words and its meaning."""
     from memory_butler.operations import journal
-    from memory_butler.surfaces.cli.answers import print_json
+    from memory_butler.surfaces.cli.as_json import print_json
 
     with companion(place, whose, known_at=known_at) as one:
         found = journal.search(one, journal.SearchLogInput(question=question, limit=limit))
@@ -175,7 +176,7 @@ def assemble(
 ) -> None:
     """Print the prompt for the companion's answer to the latest message."""
     from memory_butler.operations.journal_views import prompt_view
-    from memory_butler.surfaces.cli.answers import print_json
+    from memory_butler.surfaces.cli.as_json import print_json
 
     with companion(place, whose, known_at=known_at) as one:
         prompt = prompt_view(one.live.assemble(secrets=secrets), one.policy)
