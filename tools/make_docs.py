@@ -224,7 +224,8 @@ _TOOLS_INTRO = """\
 # Tools
 
 The MCP tools, in the order in which the server lists them. Each takes one object of named
-parameters; a parameter with a default may be left out or null, and an unknown one is refused. No
+parameters; a parameter with a default may be left out, null, or "" where no text fits, and an
+unknown one is refused. A list or an object may come as its JSON text. No
 answer holds an embedding. A NUL cannot be stored and is left out; an unpaired surrogate becomes
 U+FFFD.
 
@@ -431,7 +432,8 @@ comes to the end. Where others write meanwhile, pass one `known_at` with every p
 events. A list shows at most 2,000 characters of a content and its whole
 `content_length`. Looking counts no reference and changes nothing.
 
-**Times** are ISO 8601. One without a time zone is read in UTC; a date is its midnight, or as
+**Times** are ISO 8601. A `known_at` or `valid_from` up to a minute ahead counts as now, because
+clocks differ. One without a time zone is read in UTC; a date is its midnight, or as
 `valid_until` all of that day in the server's time zone.
 
 **Input** of `GET` and `DELETE` comes in the query, that of the others in a JSON body. What is not

@@ -26,6 +26,12 @@ MISTAKES: list[tuple[str, dict[str, Any], str]] = [
     ("memory_recall", {"topic": "x", "limit": 10**9}, "limit"),
     ("memory_recall", {"topic": "x", "min_confidence": 1.5}, "min_confidence"),
     ("memory_recall", {"topc": "x"}, "topc: unknown name; is it misspelled?"),
+    ("memory_search", {"query": "x", "top_k": 5}, "(memory_search takes query, types, scope,"),
+    ("memory_search", {"query": "x", "types": "fact"}, 'types: must be a list, such as ["one"]'),
+    ("memory_store_fact", _FACT | {"tags": "tea, drink"}, "tags: must be a list"),
+    ("memory_store_fact", _FACT | {"tags": '["tea"'}, "tags: must be a list"),
+    ("memory_store_fact", _FACT | {"tags": "[" * 100_000}, "tags: must be a list"),
+    ("memory_get", {"memory_type": "fact", "memory_id": ""}, "memory_id: must be a UUID"),
     ("memory_recall", {}, "topic: is required"),
     ("memory_recall", {"topic": "x" * 100_001}, "100,001 characters"),
     ("memory_context", {"trigger_prompt": "x", "butler": " "}, "butler is empty"),
@@ -68,8 +74,41 @@ async def test_an_unknown_permanence_is_answered_with_the_levels(client: Client)
 
 
 async def test_a_tool_that_is_none_is_named(client: Client) -> None:
-    with pytest.raises(MCPError, match="unknown tool 'memory_destroy'"):
-        await client.session.call_tool("memory_destroy", {})
+    with pytest.raises(MCPError, match=r"unknown tool 'x'$"):
+        await client.session.call_tool("x", {})
+    for mistaken, meant in (("store_fact", "memory_store_fact"), ("memory_recal", "memory_recall")):
+        with pytest.raises(MCPError, match=f"unknown tool '{mistaken}'; did you mean {meant}"):
+            await client.session.call_tool(mistaken, {})
+
+
+async def test_a_list_and_an_object_may_come_as_their_json(client: Client) -> None:
+    """Several models and clients send them so, again and again."""
+    stored = await client.call("memory_store_fact", **_FACT, tags='["tea", "drink"]')
+    got = await client.call("memory_get", memory_type="fact", memory_id=stored["id"])
+    assert got["memory"]["tags"] == ["tea", "drink"]
+    episode = await client.call(
+        "memory_store_episode", content="x", butler="b", metadata='{"room": "kitchen"}'
+    )
+    got = await client.call("memory_get", memory_type="episode", memory_id=episode["id"])
+    assert got["memory"]["metadata"] == {"room": "kitchen"}
+    # A text stays a text, whatever it looks like.
+    stored = await client.call("memory_store_fact", **_FACT | {"content": '["Ana"]'})
+    got = await client.call("memory_get", memory_type="fact", memory_id=stored["id"])
+    assert got["memory"]["content"] == '["Ana"]'
+    assert "tags.0" in await client.refusal("memory_store_fact", **_FACT, tags="[1]")
+
+
+async def test_an_empty_text_where_none_fits_is_left_out(client: Client) -> None:
+    """Small models fill in every input that they are shown."""
+    empty = dict.fromkeys(
+        ("importance", "permanence", "tags", "entity_id", "valid_from", "valid_until", "trust"), ""
+    )
+    stored = await client.call("memory_store_fact", **_FACT, **empty)
+    got = await client.call("memory_get", memory_type="fact", memory_id=stored["id"])
+    kept = got["memory"]
+    assert (kept["importance"], kept["permanence"], kept["tags"]) == (5.0, "standard", [])
+    assert (kept["entity_id"], kept["valid_until"], kept["trust"]) == (None, None, "agent_inferred")
+    assert await client.call("memory_search", query="Ana", types="", limit=" ", mode="")
 
 
 async def test_an_error_does_not_repeat_a_text(client: Client) -> None:

@@ -33,7 +33,7 @@ _SAID: Final[Mapping[str, str]] = {
     "bool_type": _BOOLEAN,
     "bool_parsing": _BOOLEAN,
     "string_type": "must be a text",
-    "list_type": "must be a list",
+    "list_type": 'must be a list, such as ["one"]',
     "literal_error": "must be {expected}",
     "less_than": "must be less than {lt}",
     "less_than_equal": "must be at most {le}",

@@ -12,6 +12,8 @@ have one. A program asks for the whole answer as JSON: see `STRUCTURED`.
 import gc
 import json
 from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final, cast
 
@@ -99,7 +101,9 @@ def _server(
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
         operation = tools.get(params.name)
         if operation is None:
-            raise MCPError(INVALID_PARAMS, f"unknown tool {params.name[:60]!r}")
+            raise MCPError(
+                INVALID_PARAMS, f"unknown tool {params.name[:60]!r}{_nearest(params.name, tools)}"
+            )
         try:
             memory = await opened()
         except MemoryButlerError as error:
@@ -119,6 +123,12 @@ def _server(
         # Else the SDK lists all tools for each call, to find inputs that come as headers: none do.
         get_tool_input_schema=lambda _: None,
     )
+
+
+def _nearest(name: str, tools: Collection[str]) -> str:
+    """The tool that was meant, where one is called nearly so."""
+    near = get_close_matches(name[:60], tools, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def instructions(toolsets: Collection[Toolset]) -> str:
@@ -160,9 +170,9 @@ async def answer(
     `structured`: the caller is a program, which gets the whole answer as JSON beside the text.
     """
     try:
-        given = operation.input_model.model_validate(arguments)
+        given = _given(operation.input_model, arguments)
     except ValidationError as error:
-        return _refusal(f"invalid_input: {complaints(error, 'input')}")
+        return _refusal(f"invalid_input: {complaints(error, 'input')}{_known(operation, error)}")
     try:
         output = await call(operation, memory, principal, given)
     except MemoryButlerError as error:
@@ -174,6 +184,50 @@ async def answer(
     if structured:
         short = output.model_dump(mode="json")
     return CallToolResult(content=[TextContent(text=content)], structured_content=short)
+
+
+def _given(model: type[BaseModel], arguments: dict[str, Any]) -> BaseModel:
+    """A call's arguments, as the model that wrote them meant them (C-467).
+
+    Raises:
+        ValidationError: they fit neither as they are nor as meant.
+    """
+    try:
+        return model.model_validate(arguments)
+    except ValidationError as error:
+        meant = _meant(model, arguments, error)
+        if meant == arguments:
+            raise
+    return model.model_validate(meant)
+
+
+def _meant(
+    model: type[BaseModel], arguments: dict[str, Any], error: ValidationError
+) -> dict[str, Any]:
+    """The arguments with what can only mean one thing put right.
+
+    Several models send a list or an object as its JSON text, and "" for what they leave out.
+    """
+    meant = dict(arguments)
+    for mistake in error.errors(include_input=False, include_url=False):
+        name = mistake["loc"][0] if len(mistake["loc"]) == 1 else None
+        value = meant.get(name) if isinstance(name, str) else None
+        if not isinstance(name, str) or not isinstance(value, str):
+            continue
+        if not value.strip() and name in model.model_fields:
+            if not model.model_fields[name].is_required():
+                del meant[name]
+        elif mistake["type"] in ("list_type", "dict_type"):
+            with suppress(ValueError, RecursionError):
+                meant[name] = json.loads(value)
+    return meant
+
+
+def _known(operation: Operation[Any, Any], error: ValidationError) -> str:
+    """What the tool takes, where it was given something else."""
+    if all(mistake["type"] != "extra_forbidden" for mistake in error.errors(include_url=False)):
+        return ""
+    return f" ({operation.name} takes {', '.join(operation.input_model.model_fields)})"
 
 
 def _told(operation: Operation[Any, Any], output: BaseModel) -> tuple[str, dict[str, Any] | None]:
