@@ -111,6 +111,15 @@ async def test_recall_finds_by_meaning_facts_and_rules_of_the_scope(client: Clie
     assert scores == sorted(scores, reverse=True)
 
 
+async def test_global_is_for_all_however_it_is_written(client: Client) -> None:
+    await client.call(
+        "memory_store_fact", subject="user", predicate="tea", content="Green tea", scope=" GLOBAL"
+    )
+    await client.call("memory_store_rule", content="Brew the tea at 80 degrees", scope="Global")
+    found = await client.call("memory_recall", topic="tea", scope="concierge")
+    assert [one["scope"] for one in found["results"]] == ["global", "global"]
+
+
 @pytest.mark.requirement("TOOL-05")
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
 async def test_search_finds_every_type_in_every_mode(client: Client, mode: str) -> None:

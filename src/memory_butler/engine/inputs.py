@@ -89,6 +89,12 @@ def key(what: str, value: str) -> str:
     return text(what, value, MAX_NAME_BYTES)
 
 
+def scope(value: str) -> str:
+    """For whom a memory is; "global" is for all, however a model writes it (C-468)."""
+    given = name("scope", value)
+    return "global" if given.casefold() == "global" else given
+
+
 def optional_name(what: str, value: str | None) -> str | None:
     """A name, or None."""
     return None if value is None else name(what, value)

@@ -136,7 +136,7 @@ def new_fact(
         source_episode_id=inputs.optional_uuid("source_episode_id", source_episode_id),
         supersedes_id=None,
         entity_id=inputs.optional_uuid("entity_id", entity_id),
-        scope=inputs.name("scope", scope),
+        scope=inputs.scope(scope),
         period=validity_period(
             None if valid_from is None else inputs.moment("valid_from", valid_from),
             None if valid_until is None else inputs.moment("valid_until", valid_until),
@@ -166,7 +166,7 @@ def new_rule(
     return NewRule(
         id=id or uuid4(),
         content=inputs.content(content, memory.config.max_content_bytes),
-        scope=inputs.name("scope", scope),
+        scope=inputs.scope(scope),
         decay_rate=RULE_DECAY_RATE if permanence is None else decay_rate_of(permanence),
         permanence=permanence or DEFAULT_PERMANENCE,
         source_episode_id=inputs.optional_uuid("source_episode_id", source_episode_id),
