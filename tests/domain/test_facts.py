@@ -107,7 +107,12 @@ def test_a_fact_that_will_end_is_active() -> None:
 
 def test_a_fact_cannot_begin_in_the_future() -> None:
     with pytest.raises(InvalidInput, match="future"):
-        validity_period(NOW + timedelta(microseconds=1), None, NOW)
+        validity_period(NOW + timedelta(minutes=1, microseconds=1), None, NOW)
+
+
+@pytest.mark.parametrize("ahead", [timedelta(microseconds=1), timedelta(minutes=1)])
+def test_a_fact_that_begins_now_by_a_clock_that_is_ahead_begins_now(ahead: timedelta) -> None:
+    assert validity_period(NOW + ahead, None, NOW) == FactPeriod(NOW, None, "active")
 
 
 @pytest.mark.parametrize("end", [days_ago(2), days_ago(3)])

@@ -10,6 +10,7 @@ from conftest import Clock, Connection
 from memory_butler.domain.difference import Fate
 from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.standpoint import Standpoint
 from memory_butler.engine.browse.entities import list_entities
 from memory_butler.engine.browse.events import list_events
 from memory_butler.engine.browse.lists import list_memories
@@ -201,10 +202,16 @@ async def test_deleted_episodes_are_told_of(
 
 async def test_the_future_is_not_known(memory: Memory, clock: Clock) -> None:
     with pytest.raises(InvalidInput, match="lies in the future"):
-        memory.at(clock.now + timedelta(seconds=1))
+        memory.at(clock.now + timedelta(minutes=1, seconds=1))
     with pytest.raises(InvalidInput, match="time zone"):
         memory.at(clock.now.replace(tzinfo=None))
     assert memory.at(None) is memory
+
+
+async def test_what_a_clock_that_is_ahead_calls_now_is_now(memory: Memory, clock: Clock) -> None:
+    """A client that reads a long list takes its own clock's time for all parts."""
+    seen = memory.at(clock.now + timedelta(seconds=30))
+    assert seen.standpoint == Standpoint(clock.now)
 
 
 async def test_the_views_have_every_column_of_their_tables(admin: Connection) -> None:

@@ -1,4 +1,4 @@
-"""Time between two moments, never negative (C-31)."""
+"""Time between two moments, never negative (C-31), and what another clock calls now."""
 
 from datetime import datetime, timedelta
 
@@ -6,6 +6,8 @@ from memory_butler.domain.errors import InvalidInput
 
 SECONDS_PER_DAY = 86_400.0
 _NOTHING = timedelta(0)
+# How far the clocks of two machines may be apart (C-469).
+_CLOCKS_APART = timedelta(minutes=1)
 
 
 def elapsed(since: datetime, now: datetime) -> timedelta:
@@ -16,6 +18,11 @@ def elapsed(since: datetime, now: datetime) -> timedelta:
 def days_since(since: datetime, now: datetime) -> float:
     """Elapsed days, fractions included."""
     return max(0.0, (now - since).total_seconds()) / SECONDS_PER_DAY
+
+
+def by_this_clock(moment: datetime, now: datetime) -> datetime:
+    """`moment`, or `now` where it lies ahead by no more than two clocks may be apart."""
+    return now if now < moment <= now + _CLOCKS_APART else moment
 
 
 def require_aware(moment: datetime, what: str) -> datetime:

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any, Final, Literal, Self, get_args
 from uuid import UUID
 
-from memory_butler.domain.elapsed import require_aware
+from memory_butler.domain.elapsed import by_this_clock, require_aware
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.text import lowered, storable
 from memory_butler.domain.transitions import START, Transition
@@ -170,7 +170,9 @@ def validity_period(
     It begins now unless told otherwise, and never in the future. One that has ended already is born
     superseded, and so touches no active fact. An end in the future leaves it active.
     """
-    begin = now if valid_from is None else require_aware(valid_from, "valid_from")
+    begin = now
+    if valid_from is not None:
+        begin = by_this_clock(require_aware(valid_from, "valid_from"), now)
     if begin > now:
         raise InvalidInput(
             f"valid_from {begin.isoformat()} lies in the future (now is {now.isoformat()}); "

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory_butler.domain.elapsed import by_this_clock
 from memory_butler.domain.errors import InvalidInput
 
 
@@ -31,6 +32,7 @@ def standpoint(
     """
     if known_at is None:
         return None if as_of is None else Standpoint(now, as_of)
+    known_at = by_this_clock(known_at, now)
     if known_at > now:
         raise InvalidInput(
             f"known_at {known_at.isoformat()} lies in the future (now is {now.isoformat()}); "
