@@ -207,6 +207,19 @@ def test_an_encoding_that_lacks_a_letter(installation: Installation, tenant: str
     assert "Живёт в Москве" in exported.communicate(timeout=60)[0]
 
 
+def test_a_text_that_the_shell_splits_or_takes_for_an_option(installation: Installation) -> None:
+    def refused(*words: str) -> str:
+        return " ".join(installation.inside(*words, code=2).err.replace("│", " ").split())
+
+    assert "Put a text of several words in quotes." in refused("recall", "what", "she", "likes")
+    for words in (("recall",), ("store-fact", "user", "note")):
+        assert "begins with a dash: -- '-5 degrees'" in refused(*words, "-5 degrees")
+        assert "begins with a dash: -- '--- cut ---'" in refused(*words, "--- cut ---")
+    assert "dash" not in refused("recall", "tea", "--limt", "3")
+    # A list takes no text.
+    assert "quotes" not in refused("events", "tea")
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_json_is_json_in_every_locale(
     installation: Installation, tenant: str, encoding: str

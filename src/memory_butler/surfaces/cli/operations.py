@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+import shlex
 import sys
 from datetime import UTC, datetime
 from importlib import import_module
@@ -90,9 +91,10 @@ class Group(TyperGroup):
 
 
 class _Command(TyperCommand):
-    """A command that says how an id is given, where it is given as it is not taken.
+    """A command that says how a text or an id is given, where it is given as it is not taken.
 
-    That is without its option, or without the kind of the memory before it.
+    That is a text without quotes, or one that looks like an option; an id without its option, or
+    without the kind of the memory before it.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -104,10 +106,24 @@ class _Command(TyperCommand):
         except typer.TyperException as error:
             if names and options == self.params and "extra argument" in error.message:
                 error.message += f". Give an id with {' or '.join(names)}."
+            elif options == self.params:
+                raise  # it takes no text
+            elif "extra argument" in error.message:
+                error.message += ". Put a text of several words in quotes."
+            elif text := _like_an_option(error, given):
+                error.message += f". Put -- before a text that begins with a dash: -- {text}"
             takes_kind = any(one.name in ("memory_type", "source_type") for one in self.params)
             if takes_kind and given and _ID.fullmatch(given[0]):
                 error.message = f"Give the kind first, as in: {ctx.command_path} fact {given[0]}"
             raise
+
+
+def _like_an_option(error: Exception, given: list[str]) -> str | None:
+    """The text that was read as an option that there is none of, in quotes; None for a word."""
+    name = getattr(error, "option_name", None) or "--"
+    texts = (one for one in given if one.startswith(name) and (" " in one or one[1:2].isdigit()))
+    found = next(texts, None)
+    return None if found is None else shlex.quote(found if len(found) < 40 else f"{found[:40]}…")
 
 
 def add_commands(group: TyperGroup) -> None:
