@@ -26,6 +26,8 @@ _QUIET = (
 
 DESKTOP = (1280, 832)
 PHONE = (390, 844)
+# The narrowest that a page must fit without scrolling sideways (WCAG 2.2, 1.4.10).
+SMALL_PHONE = (320, 640)
 
 
 @contextmanager

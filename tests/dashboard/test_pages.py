@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from dashboard.accessibility import DARK, violations_but_of_contrast, violations_in_both_themes
 from dashboard.asking import read
-from dashboard.browser import DESKTOP, PHONE, window
+from dashboard.browser import DESKTOP, PHONE, SMALL_PHONE, window
 from dashboard.pages import BETWEEN, PAGES, PageShown, visit
 from dashboard.tab import Tab
 
@@ -63,10 +63,10 @@ def _at_a_desk(page: Page) -> list[str]:
 
 
 def _on_a_phone(page: Page) -> list[str]:
-    """How wide the page is, where it is wider than a phone."""
-    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    """How wide the page is, where it is wider than a small phone."""
+    page.set_viewport_size({"width": SMALL_PHONE[0], "height": SMALL_PHONE[1]})
     wide = page.evaluate("document.documentElement.scrollWidth")
-    return [f"{wide} wide"] if wide > PHONE[0] else []
+    return [f"{wide} wide"] if wide > SMALL_PHONE[0] else []
 
 
 @pytest.mark.nightly

@@ -168,26 +168,29 @@ export function LineChart({ label, dates, series, stacked = false }: LineChartPr
           </li>
         ))}
       </ul>
-      <table className="sr-only">
-        <thead>
-          <tr>
-            <th>Date</th>
-            {series.map((one) => (
-              <th key={one.name}>{one.name}</th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {dates.map((date, index) => (
-            <tr key={date}>
-              <th>{day(date, "short")}</th>
+      {/* In a box, because a table is never narrower than what it holds. */}
+      <div className="sr-only">
+        <table>
+          <thead>
+            <tr>
+              <th>Date</th>
               {series.map((one) => (
-                <td key={one.name}>{one.values[index]}</td>
+                <th key={one.name}>{one.name}</th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {dates.map((date, index) => (
+              <tr key={date}>
+                <th>{day(date, "short")}</th>
+                {series.map((one) => (
+                  <td key={one.name}>{one.values[index]}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }
