@@ -207,6 +207,14 @@ def test_an_encoding_that_lacks_a_letter(installation: Installation, tenant: str
     assert "Живёт в Москве" in exported.communicate(timeout=60)[0]
 
 
+def test_times_say_that_they_are_in_utc(installation: Installation, tenant: str) -> None:
+    installation.inside("store-fact", "user", "drink", "Oolong", "--tenant", tenant)
+    installation.inside("store-episode", "Had tea", "--butler", "host", "--tenant", tenant)
+    installation.inside("context", "tea", "host", "--tenant", tenant)
+    for command in (["events"], ["jobs"], ["episodes"], ["contexts"], ["butlers"]):
+        assert " (UTC) " in installation.inside(*command, "--tenant", tenant).out, command
+
+
 def test_a_text_that_the_shell_splits_or_takes_for_an_option(installation: Installation) -> None:
     def refused(*words: str) -> str:
         return " ".join(installation.inside(*words, code=2).err.replace("│", " ").split())

@@ -138,7 +138,7 @@ def rules_table(found: Iterable[Rule]) -> Table:
 
 
 def episodes_table(found: Iterable[Episode]) -> Table:
-    made = table("Episode", "Butler", "When", "Consolidation", "Score>")
+    made = table("Episode", "Butler", "When (UTC)", "Consolidation", "Score>")
     for one in found:
         made.add_row(
             content(one),
@@ -349,17 +349,17 @@ def _submitted(output: Any) -> None:
 def _jobs(output: Any) -> None:
     if not output.enabled:
         print("Nothing runs by itself: the schedule is off.")
-    made = table("Job", "Schedule", "Next")
+    made = table("Job", "Schedule", "Next (UTC)")
     for one in output.planned:
         made.add_row(one.job, one.cron, f"{one.next_run:%Y-%m-%d %H:%M}")
     console().print(made)
-    runs = table("Job", "Began", "Ended", "Status")
+    runs = table("Job", "Began (UTC)", "Ended (UTC)", "Status")
     for one in output.runs:
         ended = "–" if one.finished_at is None else f"{one.finished_at:%Y-%m-%d %H:%M}"
         runs.add_row(one.job, f"{one.started_at:%Y-%m-%d %H:%M}", ended, one.status)
     if output.runs:
         console().print(runs)
-    sessions = table("Consolidation of", "Began", "Status", "Episodes>", "Tokens>", "Cost>")
+    sessions = table("Consolidation of", "Began (UTC)", "Status", "Episodes>", "Tokens>", "Cost>")
     for one in output.consolidations:
         cost = "–" if one.cost_usd is None else f"${one.cost_usd:.4f}"
         tokens = f"{one.tokens_in + one.tokens_out:,}"

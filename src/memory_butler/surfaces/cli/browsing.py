@@ -51,7 +51,7 @@ def _entities(found: Iterable[Any]) -> Table:
 
 
 def _events(found: Iterable[Any]) -> Table:
-    made = table("When", "What", "By", "About")
+    made = table("When (UTC)", "What", "By", "About")
     for one in found:
         id = one.memory_id or one.entity_id
         about = Text.assemble(short(one.about or "–"), ("" if id is None else f"\n{id}", "dim"))
@@ -61,7 +61,9 @@ def _events(found: Iterable[Any]) -> Table:
 
 
 def _sessions(found: Iterable[Any]) -> Table:
-    made = table("Session", "Butlers", "Began", "Ended", "Episodes>", "Facts>", "Rules>")
+    made = table(
+        "Session", "Butlers", "Began (UTC)", "Ended (UTC)", "Episodes>", "Facts>", "Rules>"
+    )
     for one in found:
         counts = (str(count) for count in (one.episodes, one.facts, one.rules))
         butlers = Text(clean(", ".join(one.butlers)))
@@ -75,7 +77,7 @@ def _butlers(output: Any) -> None:
     if not output.butlers:
         print("No butlers.")
         return
-    made = table("Butler", "Health", "Episodes>", "Waiting>", "Facts learned>", "Last seen")
+    made = table("Butler", "Health", "Episodes>", "Waiting>", "Facts learned>", "Last seen (UTC)")
     for one in output.butlers:
         counts = (str(count) for count in (one.episodes, one.pending, one.facts_learned))
         made.add_row(Text(clean(one.name)), one.health, *counts, _minute(one.seen_at))

@@ -110,7 +110,7 @@ def _receipts(output: Any) -> None:
     if not output.receipts:
         print("No context was built lately.")
         return
-    made = table("Context", "Butler", "Built", "Memories>", "Prompt")
+    made = table("Context", "Butler", "Built (UTC)", "Memories>", "Prompt")
     for one in output.receipts:
         built = f"{one.created_at:%Y-%m-%d %H:%M:%S}"
         prompt = Text(short(one.prompt or "–"))

@@ -313,7 +313,7 @@ def runs(
     if as_json:
         print_json(found)
         return
-    made = table("Run>", "Type", "Began", "State", "Messages>", "Tokens>", "Told")
+    made = table("Run>", "Type", "Began (UTC)", "State", "Messages>", "Tokens>", "Told")
     for row in found.runs:
         made.add_row(
             str(row.id),
