@@ -18,10 +18,12 @@ def test_out_and_in(installation: Installation, tmp_path: Path, name: str) -> No
     tenant, copy = f"out-{len(name)}", f"in-{len(name)}"
     words = ("store-fact", "user", "drink", "Prefers tea", "--tenant", tenant)
     installation.inside(*words)
+    installation.inside("recall", "drink", "--tenant", tenant)
     file = tmp_path / name
     done = installation.inside("export", str(file), "--tenant", tenant)
     assert "\n1 fact\n" in done.err
     assert "\n1 event\n" in done.err
+    assert "\n1 served memory\n" in done.err
     assert (
         "already exists" in installation.inside("export", str(file), "--tenant", tenant, code=3).err
     )

@@ -96,8 +96,14 @@ def export(
         complain(counted(rows, _one_of(table)))
 
 
+# Of tables that are not named after what their rows are.
+_ROWS: Final = {"memory_versions": "former state", "served": "served memory"}
+
+
 def _one_of(table: str) -> str:
     """What a row of a table is: an entity, an event."""
+    if table in _ROWS:
+        return _ROWS[table]
     noun = table.removeprefix("memory_").replace("_", " ")
     return f"{noun[:-3]}y" if noun.endswith("ies") else noun.removesuffix("s")
 
