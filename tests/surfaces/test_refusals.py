@@ -26,7 +26,7 @@ MISTAKES: list[tuple[str, dict[str, Any], str]] = [
     ("memory_recall", {"topic": "x", "limit": 10**9}, "limit"),
     ("memory_recall", {"topic": "x", "min_confidence": 1.5}, "min_confidence"),
     ("memory_recall", {"topc": "x"}, "topc: unknown name; is it misspelled?"),
-    ("memory_search", {"query": "x", "top_k": 5}, "(memory_search takes query, types, scope,"),
+    ("memory_search", {"query": "x", "top_k": 5}, "(it takes query, types, scope, mode,"),
     ("memory_search", {"query": "x", "types": "fact"}, 'types: must be a list, such as ["one"]'),
     ("memory_store_fact", _FACT | {"tags": "tea, drink"}, "tags: must be a list"),
     ("memory_store_fact", _FACT | {"tags": '["tea"'}, "tags: must be a list"),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from memory_butler.domain.mistakes import named, reason
@@ -30,3 +30,15 @@ def told(found: Sequence[ErrorDetails], whole: str, *, below: int = 0) -> str:
     ]
     more = [f"and {len(found) - _MAX} more"] if len(found) > _MAX else []
     return "; ".join([*lines, *more])
+
+
+def taken(found: Sequence[ErrorDetails], model: type[BaseModel], *, below: int = 0) -> str:
+    """What to say behind complaints of unknown names: those that the input takes; else nothing.
+
+    Args:
+        below: how many keys lead to the input within what was validated.
+    """
+    if all((one["type"], len(one["loc"])) != ("extra_forbidden", below + 1) for one in found):
+        return ""
+    names = (field.alias or name for name, field in model.model_fields.items())
+    return f" (it takes {', '.join(names)})"

@@ -38,7 +38,7 @@ from memory_butler import __version__
 from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.complaints import complaints
+from memory_butler.engine.complaints import taken, told
 from memory_butler.engine.memory import Memory
 from memory_butler.logs import get_logger
 from memory_butler.operations.described import Described, described_all, without_titles
@@ -172,7 +172,10 @@ async def answer(
     try:
         given = _given(operation.input_model, arguments)
     except ValidationError as error:
-        return _refusal(f"invalid_input: {complaints(error, 'input')}{_known(operation, error)}")
+        found = error.errors(include_input=False, include_url=False)
+        return _refusal(
+            f"invalid_input: {told(found, 'input')}{taken(found, operation.input_model)}"
+        )
     try:
         output = await call(operation, memory, principal, given)
     except MemoryButlerError as error:
@@ -221,13 +224,6 @@ def _meant(
             with suppress(ValueError, RecursionError):
                 meant[name] = json.loads(value)
     return meant
-
-
-def _known(operation: Operation[Any, Any], error: ValidationError) -> str:
-    """What the tool takes, where it was given something else."""
-    if all(mistake["type"] != "extra_forbidden" for mistake in error.errors(include_url=False)):
-        return ""
-    return f" ({operation.name} takes {', '.join(operation.input_model.model_fields)})"
 
 
 def _told(operation: Operation[Any, Any], output: BaseModel) -> tuple[str, dict[str, Any] | None]:

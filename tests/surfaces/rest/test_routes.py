@@ -26,6 +26,20 @@ async def test_it_lives_and_is_ready(served: Served) -> None:
     assert ready.json()["milliseconds"] > 0
 
 
+async def test_an_unknown_name_is_answered_with_the_known_ones(served: Served) -> None:
+    async with served.rest() as rest:
+        query = (await rest.get("/api/memory/events?since=2026-01-01")).json()["detail"]
+        body = (await rest.post("/api/memory/recall", json={"query": "tea"})).json()["detail"]
+        within = (await rest.patch("/api/memory/facts", json={"subjects": [{"x": 1}]})).json()
+        turn = (await rest.post("/api/journal/ada/turns", json={"txt": "x"})).json()["detail"]
+    assert query.startswith("query.since: unknown name; is it misspelled? (it takes limit, offset,")
+    assert ", from, to," in query
+    assert "body.query: unknown name" in body
+    assert "(it takes topic, scope, limit," in body
+    assert "it takes" not in within["detail"]
+    assert "(it takes content," in turn
+
+
 @pytest.mark.requirement("TOOL-12", "MS-01")
 async def test_statistics_are_the_same_over_rest_and_mcp(served: Served) -> None:
     async with served.mcp() as client, served.rest() as rest:

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from inspect import signature
+from typing import Any, Final, get_args
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -93,7 +94,19 @@ async def _refuse_request(request: Request, error: Exception) -> JSONResponse:
     # A query reads + as a space, and so every moment east of Greenwich.
     elif any(_has_lost_its_plus(one) for one in error.errors()):
         detail += "; in a query write + as %2B"
+    if (model := _reads(request)) is not None:
+        detail += complaints.taken(error.errors(), model, below=1)
     return problem(where.http_status, where.title, detail, "invalid_input")
+
+
+def _reads(request: Request) -> type[BaseModel] | None:
+    """The model of the query or the body that the route of a request reads."""
+    read = signature(request.scope["endpoint"]).parameters.get("given")
+    if read is None:
+        return None
+    # Of an operation the place is said besides: `Annotated[Model, Query()]`.
+    model: type[BaseModel] = next(iter(get_args(read.annotation)), read.annotation)
+    return model
 
 
 def _has_lost_its_plus(one: Mapping[str, Any]) -> bool:

@@ -118,6 +118,7 @@ class _WhenAsked(StarletteRoute):
         self._of = (operation, route)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["endpoint"] = self.whole.endpoint  # as if FastAPI had found it
         await self.whole.app(scope, receive, send)
 
     @cached_property
