@@ -126,9 +126,9 @@ def _server(
 
 
 def _nearest(name: str, tools: Collection[str]) -> str:
-    """The tool that was meant, where one is called nearly so."""
-    near = get_close_matches(name[:60], tools, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    """The tools that are called nearly so, best match first."""
+    near = get_close_matches(name[:60], tools)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def instructions(toolsets: Collection[Toolset]) -> str:
