@@ -225,7 +225,7 @@ _TOOLS_INTRO = """\
 
 The MCP tools, in the order in which the server lists them. Each takes one object of named
 parameters; a parameter with a default may be left out, null, or "" where no text fits, and an
-unknown one is refused. A list or an object may come as its JSON text. No
+unknown one is refused. A list or an object may come as its JSON text, and a choice in any case. No
 answer holds an embedding. A NUL cannot be stored and is left out; an unpaired surrogate becomes
 U+FFFD.
 

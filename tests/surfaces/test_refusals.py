@@ -102,6 +102,15 @@ async def test_a_list_and_an_object_may_come_as_their_json(client: Client) -> No
     assert "tags.0" in await client.refusal("memory_store_fact", **_FACT, tags="[1]")
 
 
+async def test_a_choice_is_known_in_any_case(client: Client) -> None:
+    stored = await client.call(
+        "memory_store_fact", **_FACT, permanence="Stable", trust="User-Said", tags=["Tea"]
+    )
+    got = await client.call("memory_get", memory_type="FACT", memory_id=stored["id"])
+    kept = got["memory"]
+    assert (kept["permanence"], kept["trust"], kept["tags"]) == ("stable", "user_said", ["Tea"])
+
+
 async def test_an_empty_text_where_none_fits_is_left_out(client: Client) -> None:
     """Small models fill in every input that they are shown."""
     empty = dict.fromkeys(

@@ -209,7 +209,8 @@ def _meant(
 ) -> dict[str, Any]:
     """The arguments with what can only mean one thing put right.
 
-    Several models send a list or an object as its JSON text, and "" for what they leave out.
+    Several models send a list or an object as its JSON text, "" for what they leave out, and a
+    choice as they would write it in a sentence.
     """
     meant = dict(arguments)
     for mistake in error.errors(include_input=False, include_url=False):
@@ -220,6 +221,8 @@ def _meant(
         if not value.strip() and name in model.model_fields:
             if not model.model_fields[name].is_required():
                 del meant[name]
+        elif mistake["type"] == "literal_error":
+            meant[name] = "_".join(value.lower().replace("-", " ").split())
         elif mistake["type"] in ("list_type", "dict_type"):
             with suppress(ValueError, RecursionError):
                 meant[name] = json.loads(value)
