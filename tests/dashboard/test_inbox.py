@@ -55,6 +55,31 @@ def test_a_contradiction_is_settled_and_taken_back(page: Page, pair: tuple[str, 
     expect(article).to_have_count(0)
 
 
+def test_what_else_waits_about_the_fact_that_goes_leaves_with_it(
+    page: Page, pair: tuple[str, str]
+) -> None:
+    left, right = pair
+    third = stored(
+        page,
+        "facts",
+        subject="Berengar",
+        predicate="hands",
+        content="is right-handed and left-handed",
+        permanence="stable",
+    )
+    page.goto("/memory/inbox")
+    cards = page.get_by_role("article").filter(has_text="Berengar")
+    about_right = cards.filter(has=page.locator(f'a[href*="{right}"]'))
+    expect(about_right).to_have_count(2)
+    # The server has not answered yet, and no card is left that it would refuse.
+    page.route("**/settle", lambda route: None)
+    pair_card = about_right.filter(has=page.locator(f'a[href*="{left}"]'))
+    pair_card.get_by_role("button", name=re.compile("earlier")).click()
+    expect(about_right).to_have_count(0)
+    page.unroute("**/settle")
+    sent(page, "DELETE", f"/api/memory/facts/{third}")
+
+
 def test_each_kind_is_decided_by_a_key_and_undone_by_another(page: Page) -> None:
     page.goto("/memory/inbox")
     for kind, key in (("fading", "k"), ("fading", "a"), ("dead letter", "r")):

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "react";
 import { decisionsOf } from "@/pages/inbox/decisions";
 import { Waiting } from "@/pages/inbox/Waiting";
 import {
+  idsOf,
   inbox,
   keyOf,
   MOST,
@@ -70,14 +71,15 @@ function Decide({ listed, kind, more }: DecideProps) {
     if (next) setChosen(keyOf(next));
   };
   // What follows takes its place: one goes on downwards.
-  const goOn = () => {
-    const next = waiting[place + 1] ?? waiting[place - 1];
+  const goOn = (loses?: string) => {
+    const stays = (one: Item) => !loses || !idsOf(one).includes(loses);
+    const next = waiting.slice(place + 1).find(stays) ?? waiting.slice(0, place).findLast(stays);
     setChosen(next && keyOf(next));
   };
   const act = (item: Item, key: string): boolean => {
     const decision = decisionsOf(item).find((one) => one.key === key);
     if (!decision && key !== "s") return false;
-    if (current && keyOf(item) === keyOf(current)) goOn();
+    if (current && keyOf(item) === keyOf(current)) goOn(decision?.loses);
     if (decision) decide(item, decision);
     else skip(item);
     return true;

@@ -9,6 +9,8 @@ export interface Decision {
   key: string;
   title: string;
   make: Change;
+  /** The fact of two that goes, and with it what else waits about that fact. */
+  loses?: string;
 }
 
 /** The decisions that an item allows, the usual one first. */
@@ -33,18 +35,26 @@ export function decisionsOf({ kind, fact, conflict, episode }: Item): Decision[]
 
 function repeats(conflict: Conflict): Decision[] {
   return [
-    { key: "m", title: "Merge into the later one", make: settle(conflict, "keep_later") },
-    { key: "e", title: "Merge into the earlier one", make: settle(conflict, "keep_earlier") },
+    { key: "m", title: "Merge into the later one", ...later(conflict) },
+    { key: "e", title: "Merge into the earlier one", ...earlier(conflict) },
     { key: "k", title: "Keep both", make: settle(conflict, "keep_both") },
   ];
 }
 
 function contradictions(conflict: Conflict): Decision[] {
   return [
-    { key: "e", title: "The earlier one holds", make: settle(conflict, "keep_earlier") },
-    { key: "l", title: "The later one holds", make: settle(conflict, "keep_later") },
+    { key: "e", title: "The earlier one holds", ...earlier(conflict) },
+    { key: "l", title: "The later one holds", ...later(conflict) },
     { key: "k", title: "Keep both", make: settle(conflict, "keep_both") },
   ];
+}
+
+function earlier(conflict: Conflict): Pick<Decision, "make" | "loses"> {
+  return { make: settle(conflict, "keep_earlier"), loses: conflict.later.id };
+}
+
+function later(conflict: Conflict): Pick<Decision, "make" | "loses"> {
+  return { make: settle(conflict, "keep_later"), loses: conflict.earlier.id };
 }
 
 const SAID: Record<Choice, string> = {

@@ -23,7 +23,11 @@ export function inbox(kind: Kind | undefined, limit: number) {
 }
 
 /** What tells an item from all others, as long as it waits. */
-export function keyOf({ kind, fact, conflict, episode }: Item): string {
-  const ids = conflict ? [conflict.earlier.id, conflict.later.id] : [(fact ?? episode)?.id];
-  return [kind, ...ids].join(" ");
+export function keyOf(item: Item): string {
+  return [item.kind, ...idsOf(item)].join(" ");
+}
+
+/** What an item is about. */
+export function idsOf({ fact, conflict, episode }: Item): (string | undefined)[] {
+  return conflict ? [conflict.earlier.id, conflict.later.id] : [(fact ?? episode)?.id];
 }

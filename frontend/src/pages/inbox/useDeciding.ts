@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { keyOf, type Item } from "@/pages/inbox/queries";
+import { idsOf, keyOf, type Item } from "@/pages/inbox/queries";
 import type { Decision } from "@/pages/inbox/decisions";
 import { useChange, type Change } from "@/shell/change";
 
@@ -9,20 +9,22 @@ import { useChange, type Change } from "@/shell/change";
  */
 export function useDeciding(items: readonly Item[], onBack: (key: string) => void) {
   const change = useChange();
-  const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
+  // By the keys of the items, the fact that each decision took out.
+  const [decided, setDecided] = useState<ReadonlyMap<string, string | undefined>>(new Map());
   const [skipped, setSkipped] = useState<ReadonlySet<string>>(new Set());
   // In the order of the keys: an answer may come later than the next key.
   const undos = useRef<{ key: string; change?: Promise<Change | undefined> }[]>([]);
 
-  const leave = (key: string) => setDecided((now) => new Set(now).add(key));
-  const comeBack = (key: string) => setDecided((now) => without(now, key));
+  const leave = (key: string, loses?: string) => setDecided((now) => new Map(now).set(key, loses));
+  const comeBack = (key: string) =>
+    setDecided((now) => new Map([...now].filter(([one]) => one !== key)));
 
   // Whatever the server no longer lists may be listed again by another way.
   useEffect(() => {
     const listed = new Set(items.map(keyOf));
     setDecided((now) => {
-      const kept = [...now].filter((key) => listed.has(key));
-      return kept.length === now.size ? now : new Set(kept);
+      const kept = [...now].filter(([key]) => listed.has(key));
+      return kept.length === now.size ? now : new Map(kept);
     });
   }, [items]);
 
@@ -36,9 +38,9 @@ export function useDeciding(items: readonly Item[], onBack: (key: string) => voi
     };
   }
 
-  function decide(item: Item, { make }: Decision): void {
+  function decide(item: Item, { make, loses }: Decision): void {
     const key = keyOf(item);
-    leave(key);
+    leave(key, loses);
     const made = make();
     const undo = made.then(
       (done) => done.undo && returning(key, done.undo),
@@ -78,8 +80,14 @@ export function useDeciding(items: readonly Item[], onBack: (key: string) => voi
     setSkipped(new Set());
   }
 
+  const lost = new Set(decided.values());
   return {
-    waiting: items.filter((one) => !decided.has(keyOf(one)) && !skipped.has(keyOf(one))),
+    waiting: items.filter(
+      (one) =>
+        !decided.has(keyOf(one)) &&
+        !skipped.has(keyOf(one)) &&
+        !idsOf(one).some((id) => id !== undefined && lost.has(id)),
+    ),
     skipped: skipped.size,
     decide,
     skip,
