@@ -135,6 +135,17 @@ def test_a_name_without_spaces_is_never_wider_than_its_drawer_or_dialog(page: Pa
 
 
 @pytest.mark.nightly
+def test_an_undo_of_a_long_word_says_in_full_what_it_does(page: Page) -> None:
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    stored(page, "facts", subject="ship", predicate="name", content="Donaudampfschifffahrt" * 9)
+    page.goto("/memory/timeline")
+    page.get_by_role("button", name="Undo").first.click()
+    does = page.get_by_role("dialog").get_by_role("listitem").get_by_text("removed", exact=True)
+    expect(does).to_be_visible()
+    assert does.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
+@pytest.mark.nightly
 def test_a_rule_of_sixty_kilobytes_can_be_read_and_edited(
     page: Page, traps: dict[str, str]
 ) -> None:

@@ -99,7 +99,9 @@ function Preview({ undo, onFirst }: PreviewProps) {
       <ul className="space-y-2">
         {items.slice(0, SHOWN).map((one) => (
           <li key={`${one.kind} ${one.id}`} className="flex items-start gap-2">
-            <Badge tone={TONES[one.act]}>{one.act}</Badge>
+            <span className="shrink-0">
+              <Badge tone={TONES[one.act]}>{one.act}</Badge>
+            </span>
             <span className="memory-text line-clamp-2 min-w-0">{one.about ?? one.kind}</span>
           </li>
         ))}
