@@ -224,10 +224,13 @@ _TOOLS_INTRO = """\
 # Tools
 
 The MCP tools, in the order in which the server lists them. Each takes one object of named
-parameters; a parameter with a default may be left out, null, or "" where no text fits, and an
-unknown one is refused. A list or an object may come as its JSON text, and a choice in any case. No
+parameters; a parameter with a default may be left out or null, and an unknown one is refused. No
 answer holds an embedding. A NUL cannot be stored and is left out; an unpaired surrogate becomes
 U+FFFD.
+
+What a model sends is read as meant: a list or an object as its JSON text, a choice in any case, ""
+for what it leaves out where no text fits. A program that asks for `structuredContent` is refused
+there.
 
 A model reads text: of memories a line each, what they say before what is known of them, numbers
 rounded, and of a content above 1,000 characters the beginning. The tools that show memories or

@@ -1,5 +1,6 @@
 """What a model reads when its call cannot be done: always what to mend, never a crash."""
 
+import json
 from typing import Any
 from uuid import uuid4
 
@@ -85,28 +86,38 @@ async def test_a_tool_that_is_none_is_named(client: Client) -> None:
             await client.session.call_tool(mistaken, {})
 
 
+async def _stored(client: Client, tool: str, /, **arguments: Any) -> str:
+    """The id of what a model stores."""
+    id: str = json.loads(await client.read(tool, **arguments))["id"]
+    return id
+
+
 async def test_a_list_and_an_object_may_come_as_their_json(client: Client) -> None:
     """Several models and clients send them so, again and again."""
-    stored = await client.call("memory_store_fact", **_FACT, tags='["tea", "drink"]')
-    got = await client.call("memory_get", memory_type="fact", memory_id=stored["id"])
+    stored = await _stored(client, "memory_store_fact", **_FACT, tags='["tea", "drink"]')
+    got = await client.call("memory_get", memory_type="fact", memory_id=stored)
     assert got["memory"]["tags"] == ["tea", "drink"]
-    episode = await client.call(
-        "memory_store_episode", content="x", butler="b", metadata='{"room": "kitchen"}'
+    episode = await _stored(
+        client, "memory_store_episode", content="x", butler="b", metadata='{"room": "kitchen"}'
     )
-    got = await client.call("memory_get", memory_type="episode", memory_id=episode["id"])
+    got = await client.call("memory_get", memory_type="episode", memory_id=episode)
     assert got["memory"]["metadata"] == {"room": "kitchen"}
     # A text stays a text, whatever it looks like.
-    stored = await client.call("memory_store_fact", **_FACT | {"content": '["Ana"]'})
-    got = await client.call("memory_get", memory_type="fact", memory_id=stored["id"])
+    stored = await _stored(client, "memory_store_fact", **_FACT | {"content": '["Ana"]'})
+    got = await client.call("memory_get", memory_type="fact", memory_id=stored)
     assert got["memory"]["content"] == '["Ana"]'
     assert "tags.0" in await client.refusal("memory_store_fact", **_FACT, tags="[1]")
+    # A program is mended once, and hears of it.
+    with pytest.raises(AssertionError, match="tags: must be a list"):
+        await client.call("memory_store_fact", **_FACT, tags='["tea"]')
 
 
 async def test_a_choice_is_known_in_any_case(client: Client) -> None:
-    stored = await client.call(
-        "memory_store_fact", **_FACT, permanence="Stable", trust="User-Said", tags=["Tea"]
+    stored = await _stored(
+        client, "memory_store_fact", **_FACT, permanence="Stable", trust="User-Said", tags=["Tea"]
     )
-    got = await client.call("memory_get", memory_type="FACT", memory_id=stored["id"])
+    got = await client.call("memory_get", memory_type="fact", memory_id=stored)
+    assert await client.read("memory_get", memory_type="FACT", memory_id=stored)
     kept = got["memory"]
     assert (kept["permanence"], kept["trust"], kept["tags"]) == ("stable", "user_said", ["Tea"])
 
@@ -116,12 +127,12 @@ async def test_an_empty_text_where_none_fits_is_left_out(client: Client) -> None
     empty = dict.fromkeys(
         ("importance", "permanence", "tags", "entity_id", "valid_from", "valid_until", "trust"), ""
     )
-    stored = await client.call("memory_store_fact", **_FACT, **empty)
-    got = await client.call("memory_get", memory_type="fact", memory_id=stored["id"])
+    stored = await _stored(client, "memory_store_fact", **_FACT, **empty)
+    got = await client.call("memory_get", memory_type="fact", memory_id=stored)
     kept = got["memory"]
     assert (kept["importance"], kept["permanence"], kept["tags"]) == (5.0, "standard", [])
     assert (kept["entity_id"], kept["valid_until"], kept["trust"]) == (None, None, "agent_inferred")
-    assert await client.call("memory_search", query="Ana", types="", limit=" ", mode="")
+    assert await client.read("memory_search", query="Ana", types="", limit=" ", mode="")
 
 
 async def test_an_error_does_not_repeat_a_text(client: Client) -> None:

@@ -170,7 +170,8 @@ async def answer(
     `structured`: the caller is a program, which gets the whole answer as JSON beside the text.
     """
     try:
-        given = _given(operation.input_model, arguments)
+        takes = operation.input_model
+        given = takes.model_validate(arguments) if structured else _given(takes, arguments)
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
         return _refusal(
