@@ -233,6 +233,7 @@ def test_a_file_that_is_not_there(installation: Installation) -> None:
     [
         ("chats.json", b"[]", "is of no known format; name it with --format: claude-code, chatgpt"),
         ("takeout.zip", None, "is of no known format"),
+        ("facts.csv", b"subject,predicate\n", 'are one JSON object a line: {"kind": "fact", '),
         ("conversations.json", b'[{"mapping": {"a', "conversations.json is not JSON"),
         ("notes.txt", "Milk, caf\u00e9".encode("latin-1"), "is of no known format"),
     ],

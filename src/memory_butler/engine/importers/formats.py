@@ -155,7 +155,11 @@ def why_unknown(path: Path) -> InvalidInput:
                 read_json(document)
             except InvalidInput as error:
                 return InvalidInput(f"{error}. It may be damaged, or only the beginning of a file")
-    return InvalidInput(f"{path} is of no known format; name it with --format: {names}")
+    own = '{"kind": "fact", "subject": "user", "predicate": "tea", "content": "Prefers green tea"}'
+    return InvalidInput(
+        f"{path} is of no known format; name it with --format: {names}. "
+        f"Memories of your own are one JSON object a line: {own}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
