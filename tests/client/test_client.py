@@ -180,6 +180,19 @@ async def test_an_input_that_rest_calls_otherwise_is_sent_so(
 
 
 @pytest.mark.anyio
+async def test_a_refusal_names_the_argument(served: Served, memory: Memory) -> None:
+    async with MemoryClient.connect(served.url) as there:
+        for client in (MemoryClient.of(memory), there):
+            with pytest.raises(InvalidInput, match=r"^limit: must be at most 200$"):
+                await client.facts_list(limit=1000)
+            since: Any = "soon"
+            with pytest.raises(InvalidInput, match=r"^since: must be a date .*; until: must be a"):
+                await client.facts_list(since=since, until=since)
+            with pytest.raises(InvalidInput, match=r"^fact_id: must be a UUID"):
+                await client.fact_look(since)
+
+
+@pytest.mark.anyio
 async def test_what_cannot_be_sent_is_refused_by_its_name(served: Served) -> None:
     async with MemoryClient.connect(served.url) as client:
         said = {"subject": "user", "predicate": "city", "content": "Lisbon"}

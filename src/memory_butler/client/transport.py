@@ -40,6 +40,8 @@ _STRUCTURED: Final = "memory-butler/structured"
 _REVISION: Final = "expected_revision"
 # What may follow the address of a server, as in the configuration of an agent's program.
 _MCP: Final = re.compile(r"/mcp(/core)?$")
+# How a refusal begins what it says of an input, over REST with the place of it.
+_INPUT: Final = re.compile(r"(^|; )(?:(?:query|body|path)\.)?(\w+)(?=[.:])")
 _IN_PATH: Final = re.compile(r"\{(\w+)(?::path)?\}")
 
 
@@ -131,7 +133,10 @@ class Sender:
         return read(endpoint.output, await self._ask(endpoint, endpoint.inputs(arguments)))
 
     async def _ask(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
-        return await self._transport.send(endpoint, _left_in(given))
+        try:
+            return await self._transport.send(endpoint, _left_in(given))
+        except InvalidInput as error:
+            raise _by_argument(endpoint, error) from error
 
 
 class SyncSender:
@@ -144,7 +149,17 @@ class SyncSender:
         return read(endpoint.output, self._ask(endpoint, endpoint.inputs(arguments)))
 
     def _ask(self, endpoint: Endpoint[Any], given: dict[str, Any]) -> Any:
-        return self._transport.send(endpoint, _left_in(given))
+        try:
+            return self._transport.send(endpoint, _left_in(given))
+        except InvalidInput as error:
+            raise _by_argument(endpoint, error) from error
+
+
+def _by_argument(endpoint: Endpoint[Any], error: InvalidInput) -> InvalidInput:
+    """The refusal with the names of the method's arguments: `since`, not `query.from`."""
+    here = {there: name for name, there in endpoint.renamed.items()}
+    said = _INPUT.sub(lambda found: found[1] + here.get(found[2], found[2]), str(error))
+    return InvalidInput(said)
 
 
 def _connected(transport: Carrier) -> Carrier:
