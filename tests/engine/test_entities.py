@@ -274,7 +274,7 @@ async def test_a_merge_moves_facts_names_and_metadata(
     await store_fact(memory, principal, "Robert", "home", "Rome", entity_id=target)
     now = clock.advance(days=1)
     merged = await merge_entities(memory, principal, source, target)
-    assert merged.pop("superseded") == []
+    assert (merged.pop("superseded"), merged.pop("beside")) == ([], [])
     assert merged == {
         "source_entity_id": str(source),
         "target_entity_id": str(target),

@@ -8,7 +8,8 @@ import pytest
 
 from conftest import NOW, Clock, Connection
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.browse.entities import list_entities, look_at_entity
+from memory_butler.engine.browse.entities import list_entities, look_at_entity, preview_merge
+from memory_butler.engine.conflicts import list_conflicts
 from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.entities import create_entity, merge_entities, update_entity
 from memory_butler.engine.import_format import read_lines
@@ -121,6 +122,92 @@ async def test_of_two_facts_that_are_now_one_the_more_trusted_stays_then_the_new
         assert (one["validity"], one["entity_id"], one["supersedes_id"]) == ("active", None, None)
 
 
+async def test_two_allergies_that_are_now_of_one_person_both_hold(
+    memory: Memory, principal: Principal, clock: Clock, admin: Connection
+) -> None:
+    nuts = await _said(memory, principal, "Ben", "Ben is allergic to nuts", "allergy")
+    ben = (await create_entity(memory, principal, "Ben", "person"))["id"]
+    clock.advance(days=1)
+    penicillin = await _said(
+        memory, principal, "Benjamin", "Benjamin is allergic to penicillin", "allergy"
+    )
+    clock.advance(days=1)
+    again = await _said(memory, principal, "Benny", "Benny is allergic to nuts", "allergy")
+    await _said(memory, principal, "Benny", "Is allergic to latex", "allergy", scope="health")
+    clock.advance(days=1)
+    changed = await update_entity(memory, principal, ben, aliases=["Benjamin", "Benny"])
+    assert changed is not None
+    assert changed["facts_linked"] == 3
+    assert [one["id"] for one in changed["superseded"]] == [nuts]
+    (beside,) = changed["beside"]
+    assert beside["content"] == "Benjamin is allergic to penicillin"
+    assert beside["predicate"] == "allergy_penicillin"
+    assert await _about(memory, principal, ben) == [
+        "Benjamin is allergic to penicillin",
+        "Benny is allergic to nuts",
+        "Is allergic to latex",
+    ]
+    former, stored = await row(admin, "facts", penicillin), await row(admin, "facts", beside["id"])
+    assert former["validity"] == "superseded"
+    for name in ("embedding", "valid_from", "last_confirmed_at", "permanence", "trust", "subject"):
+        assert stored[name] == former[name], name
+    await undo_change(memory, principal)
+    for id in (nuts, penicillin, again):
+        one = await row(admin, "facts", id)
+        assert (one["validity"], one["predicate"]) == ("active", "allergy")
+    assert await admin.fetchval("SELECT count(*) FROM facts WHERE id = $1", beside["id"]) == 0
+
+
+async def test_two_allergies_both_hold_after_a_merge_as_its_preview_says(
+    memory: Memory, principal: Principal, clock: Clock, admin: Connection
+) -> None:
+    ids = []
+    for name, allergy in (("Ben", "nuts"), ("Benjamin", "penicillin")):
+        entity = (await create_entity(memory, principal, name, "person"))["id"]
+        ids.append(entity)
+        await _said(memory, principal, name, f"{name} is allergic to {allergy}", "allergy")
+        await _said(memory, principal, name, f"Was born in {allergy}ville", "birthplace_city")
+        clock.advance(days=1)
+    preview = await preview_merge(memory, principal, ids[1], ids[0])
+    assert [one["content"] for one in preview.beside] == ["Benjamin is allergic to penicillin"]
+    merged = await merge_entities(
+        memory, principal, ids[1], ids[0], expected_revision=preview.revision
+    )
+    counts = ("facts_repointed", "facts_superseded")
+    assert [merged[one] for one in counts] == [getattr(preview, one) for one in counts] == [1, 1]
+    assert [one["predicate"] for one in merged["beside"]] == ["allergy_penicillin"]
+    assert await _about(memory, principal, ids[0]) == [
+        "Ben is allergic to nuts",
+        "Benjamin is allergic to penicillin",
+        "Was born in nutsville",
+    ]
+    await undo_change(memory, principal)
+    assert await _about(memory, principal, ids[1]) == [
+        "Benjamin is allergic to penicillin",
+        "Was born in penicillinville",
+    ]
+    assert {row["predicate"] for row in await admin.fetch("SELECT predicate FROM facts")} == {
+        "allergy",
+        "birthplace_city",
+    }
+
+
+async def test_what_may_be_a_correction_holds_besides_and_is_shown_as_a_conflict(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    await _said(memory, principal, "Ben", "Plays the harp", "plays")
+    clock.advance(days=1)
+    await _said(memory, principal, "Benjamin", "Plays chess", "plays")
+    clock.advance(days=1)
+    made = await create_entity(memory, principal, "Ben", "person", aliases=["Benjamin"])
+    assert await _about(memory, principal, made["id"]) == ["Plays chess", "Plays the harp"]
+    _, (pair,) = await list_conflicts(memory, principal, 9, 0)
+    assert (pair.kind, {pair.earlier["content"], pair.later["content"]}) == (
+        "contradiction",
+        {"Plays chess", "Plays the harp"},
+    )
+
+
 async def test_an_imported_entity_takes_up_what_is_there(
     memory: Memory, principal: Principal
 ) -> None:
@@ -134,3 +221,45 @@ async def test_an_imported_entity_takes_up_what_is_there(
         memory, principal, Part(9), entity_type=None, merged=None, q="bruno"
     )
     assert [one["facts"] for one in found.rows] == [2]
+
+
+async def test_several_allergies_of_one_file_all_hold(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await _said(memory, principal, "Ben", "Is allergic to dust", "allergy")
+    lines = [
+        '{"kind":"entity","id":"e","canonical_name":"Ben","entity_type":"person","aliases":["B"]}',
+        *(
+            f'{{"kind":"fact","id":"{id}","subject":"{name}","predicate":"{predicate}",'
+            f'"content":"{content}","valid_from":"{since}-01-01T00:00:00Z"}}'
+            for id, name, predicate, content, since in (
+                ("a", "Ben", "allergy", "Ben is allergic to penicillin", 2024),
+                ("b", "B", "allergy", "B is allergic to nuts", 2019),
+                ("c", "Ben", "allergy", "Is allergic to latex", 2025),
+                ("d", "Ben", "Allergy", "Ben is allergic to nuts", 2020),
+                ("e", "Ben", "home", "Lives in Bern", 2020),
+                ("f", "Ben", "home", "Lives in Thun", 2022),
+            )
+        ),
+    ]
+
+    async def bring(*lines: str) -> None:
+        text = "\n".join(lines).encode()
+        await import_all(
+            memory, principal, read_lines(io.BytesIO(text), principal.tenant), trust="user_said"
+        )
+
+    await bring(*lines)
+    more = '{"kind":"fact","id":"g","subject":"Ben","predicate":"allergy","content":"To soy"}'
+    await bring(*lines, more)  # the same file, with a line more
+    found = await admin.fetch(
+        "SELECT predicate, content FROM facts WHERE validity = 'active' ORDER BY predicate"
+    )
+    assert [tuple(one) for one in found] == [
+        ("allergy", "Is allergic to dust"),
+        ("allergy_latex", "Is allergic to latex"),
+        ("allergy_nuts", "Ben is allergic to nuts"),
+        ("allergy_penicillin", "Ben is allergic to penicillin"),
+        ("allergy_soy", "To soy"),
+        ("home", "Lives in Thun"),
+    ]

@@ -300,18 +300,23 @@ async def test_entities_are_made_found_changed_and_merged(client: Client) -> Non
     assert moved["memory"]["entity_id"] == double["entity"]["id"]
 
 
-async def test_a_merge_tells_what_it_superseded(client: Client) -> None:
+async def test_a_merge_tells_what_it_superseded_and_what_holds_besides(client: Client) -> None:
     ids = []
     for name, allergy in (("Rex Brandt", "ibuprofen"), ("R. Brandt", "penicillin")):
         made = await client.call("entity_create", canonical_name=name, entity_type="other")
         ids.append(made["entity"]["id"])
+        await _fact(client, f"Was named by {allergy}", predicate="birthday", entity_id=ids[-1])
         content = f"Is allergic to {allergy}{' ' * 300}!"
         await _fact(client, content, predicate="allergy", entity_id=ids[-1])
     merged = await client.call("entity_merge", source_entity_id=ids[0], target_entity_id=ids[1])
-    (lost,) = merged["superseded"]
-    assert (merged["facts_superseded"], lost["predicate"]) == (1, "allergy")
-    assert lost["content"].startswith("Is allergic to ibuprofen")
-    assert lost["content"].endswith(" …")
+    (lost,), (kept,) = merged["superseded"], merged["beside"]
+    assert (merged["facts_superseded"], lost["predicate"]) == (1, "birthday")
+    assert lost["content"] == "Was named by ibuprofen"
+    assert kept["predicate"] == "allergy_ibuprofen"
+    assert kept["content"].startswith("Is allergic to ibuprofen")
+    assert kept["content"].endswith(" …")
+    found = await client.call("memory_get", memory_type="fact", memory_id=kept["id"])
+    assert (found["memory"]["validity"], found["memory"]["entity_id"]) == ("active", ids[1])
 
 
 @pytest.mark.requirement("TOOL-15")

@@ -371,7 +371,7 @@ def one_more(known: Statement, stated: Statement, nearness: float) -> bool:
     `nearness` as in `compare`. Two allergies are, and two operations in two years; a birthday and
     its correction are not. What differs in a negation or a number alone is about the same.
     """
-    if known.asked & _SINGLE and not is_of_several(known):
+    if has_one_value(known):
         return False
     lost, new = _unlike(known, stated), _unlike(stated, known)
     if not lost or (new and _opposed(known, stated)):
@@ -409,6 +409,11 @@ def _unlike(one: Statement, other: Statement) -> list[str]:
 def is_of_several(statement: Statement) -> bool:
     """Whether its predicate is of a kind of which people often have several, as allergies."""
     return bool(statement.asked & _SEVERAL)
+
+
+def has_one_value(statement: Statement) -> bool:
+    """Whether its predicate has one value at a time, as a birthday."""
+    return bool(statement.asked & _SINGLE) and not is_of_several(statement)
 
 
 def words_of(text: str) -> list[str]:

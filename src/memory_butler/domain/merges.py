@@ -1,7 +1,7 @@
 """What merging two entities does to their facts (MRG-02, MRG-03, C-67)."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from memory_butler.domain.errors import IntegrityViolation
@@ -34,13 +34,34 @@ class MergePlan:
     """What to do, in this order, each list by id.
 
     The losers are superseded before anything moves: the unique index allows one active fact per
-    key. A winner gets `supersedes_id` = loser where that is empty, and a link 'supersedes'.
+    key. A winner gets `supersedes_id` = loser where that is empty, and a link 'supersedes'. Those
+    of `beside` stay true under keys of their own (C-473).
     """
 
     conflicts: tuple[MergeConflict, ...]
     repoint: tuple[UUID, ...]
     facts_repointed: int
     facts_superseded: int
+    beside: tuple[UUID, ...] = ()
+
+    def keeping(self, beside: Collection[UUID], winners: Mapping[UUID, UUID]) -> "MergePlan":
+        """The plan in which these losers hold besides, and the others give way to `winners`."""
+        if not self.conflicts:
+            return self
+        kept = tuple(one.loser_id for one in self.conflicts if one.loser_id in beside)
+        conflicts = tuple(
+            MergeConflict(winners.get(one.loser_id, one.winner_id), one.loser_id)
+            for one in self.conflicts
+            if one.loser_id not in beside
+        )
+        moved = len(set(kept) & set(self.repoint))
+        return replace(
+            self,
+            conflicts=conflicts,
+            facts_repointed=self.facts_repointed + moved,
+            facts_superseded=len(conflicts),
+            beside=kept,
+        )
 
 
 def plan_merge(source_facts: Iterable[MergeFact], target_facts: Iterable[MergeFact]) -> MergePlan:

@@ -29,6 +29,7 @@ from memory_butler.domain.revisions import revision_of
 from memory_butler.domain.text import one_line
 from memory_butler.domain.trust import Trust
 from memory_butler.engine import inputs
+from memory_butler.engine.beside import Beside, keep_beside, part
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.named_facts import Linked, link_named, wait_to_link
 from memory_butler.store import entities, events, facts, links, versions
@@ -51,7 +52,8 @@ async def create_entity(
 
     Returns:
         The entity; and where facts of before were linked to it (C-532), `facts_linked`, their
-        number, and `superseded`, the rows of those that another of their predicate superseded.
+        number, `superseded`, the rows of those that another of their predicate superseded, and
+        `beside`, the rows of those that hold besides, under a predicate of their own.
 
     Raises:
         InvalidInput: an unknown type, or the name is taken; the message names the holder.
@@ -113,7 +115,8 @@ async def insert_entity(
 
 
 def _told(linked: Linked) -> dict[str, Any]:
-    return linked.told() | ({"superseded": linked.superseded} if linked.superseded else {})
+    listed = {"superseded": linked.superseded, "beside": linked.beside}
+    return linked.told() | {name: found for name, found in listed.items() if found}
 
 
 async def get_entity(memory: Memory, principal: Principal, entity_id: UUID | str) -> Row | None:
@@ -218,8 +221,8 @@ async def merge_entities(
     `expected_revision` is that of a preview: the merge then does what it showed, or nothing.
 
     Returns:
-        The counts of the merge, as the event has them; and the rows of the facts that it
-        `superseded`, as they were.
+        The counts of the merge, as the event has them; the rows of the facts that it `superseded`,
+        as they were, and of those that it stored anew `beside` another of their predicate.
 
     Raises:
         InvalidInput: the ids are equal, one is unknown, or one was merged away already.
@@ -238,7 +241,7 @@ async def merge_entities(
                 "an entity or a fact of it has changed since this merge was previewed; nothing was "
                 "merged, look at the preview again"
             )
-        plan = await _move_facts(tx, principal, source_id, target_id, found, now)
+        plan, beside = await _move_facts(tx, principal, source, target, found, now)
         names = merge_aliases(
             target["aliases"],
             target["canonical_name"],
@@ -273,17 +276,21 @@ async def merge_entities(
         await events.record(tx, principal.actor, [("entity_merge", payload)], now)
         losers = {conflict.loser_id for conflict in plan.conflicts}
         superseded = [row for row in found if row["id"] in losers]
-        return payload | {"superseded": [*superseded, *linked.superseded]}
+        return payload | {
+            "superseded": [*superseded, *linked.superseded],
+            "beside": [*beside, *linked.beside],
+        }
 
 
 async def _move_facts(
     tx: Transaction,
     principal: Principal,
-    source_id: UUID,
-    target_id: UUID,
+    source: Row,
+    target: Row,
     rows: Sequence[Row],
     now: datetime,
-) -> MergePlan:
+) -> tuple[MergePlan, list[Row]]:
+    source_id, target_id = source["id"], target["id"]
     # Writers of these keys wait until the merge is done.
     keys = {
         FactKey.of(row["scope"], row["predicate"], row["subject"], entity_id)
@@ -291,14 +298,13 @@ async def _move_facts(
         for entity_id in (source_id, target_id)
     }
     await facts.lock_keys(tx, keys)
-    plan = plan_merge(
-        [merge_fact(row) for row in rows if row["entity_id"] == source_id],
-        [merge_fact(row) for row in rows if row["entity_id"] == target_id],
-    )
+    plan, besides = await merge_plan(tx, source, target, rows)
     losers = [conflict.loser_id for conflict in plan.conflicts]
     winners = [conflict.winner_id for conflict in plan.conflicts]
-    await versions.keep(tx, "fact", sorted({*plan.repoint, *losers, *winners}), now)
+    changed = {*plan.repoint, *losers, *winners} - {*plan.beside}
+    await versions.keep(tx, "fact", sorted(changed), now)
     await facts.supersede_many(tx, losers, now)  # before anything moves: one active fact a key
+    beside = [await keep_beside(tx, principal, one, target_id, now) for one in besides]
     await facts.repoint(tx, list(plan.repoint), target_id)
     happened: list[events.Event] = []
     for conflict in plan.conflicts:
@@ -308,7 +314,32 @@ async def _move_facts(
         told = events.of_memory("fact_superseded", "fact", loser, superseded_by=str(winner))
         happened.append(told)
     await events.record(tx, principal.actor, happened, now)
-    return plan
+    return plan, beside
+
+
+async def merge_plan(
+    tx: Transaction, source: Row, target: Row, rows: Sequence[Row]
+) -> tuple[MergePlan, list[Beside]]:
+    """What a merge does to the facts of both, and which of those that lose their key hold besides.
+
+    Args:
+        rows: every fact of the two.
+    """
+    plan = plan_merge(
+        [merge_fact(row) for row in rows if row["entity_id"] == source["id"]],
+        [merge_fact(row) for row in rows if row["entity_id"] == target["id"]],
+    )
+    known = {row["id"]: row for row in rows}
+    losers = {conflict.loser_id for conflict in plan.conflicts}
+    parted = await part(
+        tx,
+        [(known[one.winner_id], known[one.loser_id]) for one in plan.conflicts],
+        [row for row in rows if row["validity"] == "active" and row["id"] not in losers],
+        [name for one in (source, target) for name in (one["canonical_name"], *one["aliases"])],
+    )
+    beside = {one.row["id"] for one in parted.beside}
+    winners = {loser["id"]: winner["id"] for winner, loser in parted.superseded}
+    return plan.keeping(beside, winners), parted.beside
 
 
 def mergeable(locked: Mapping[UUID, Row], id: UUID, role: str) -> Row:

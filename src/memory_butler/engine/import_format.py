@@ -72,7 +72,8 @@ class EpisodeLine(_MemoryLine):
 
 class FactLine(_MemoryLine):
     """What is true; a later line of the same subject, predicate and scope supersedes it, or is
-    kept as a former fact where both say since when and it began before."""
+    kept as a former fact where both say since when and it began before. Of a kind of which there
+    are several, such as allergies, children or medication, each line holds that says another."""
 
     kind: Literal["fact"]
     subject: str = Field(description="Who or what it is about.")

@@ -22,6 +22,7 @@ from memory_butler.domain.facts import FactPeriod
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust, TrustName, parse_trust
 from memory_butler.engine import inputs, writing
+from memory_butler.engine.beside import one_of_several
 from memory_butler.engine.entities import NewEntity, insert_entity, new_entity
 from memory_butler.engine.import_format import (
     AnyLine,
@@ -340,7 +341,7 @@ class _Import:
             return
         assert new is not None  # noqa: S101 -- links went above
         if isinstance(new, NewFact):
-            new = await _of_its_time(tx, new)
+            new = await _of_its_time(tx, await one_of_several(tx, new))
 
         async def write(fitting: Embedded) -> UUID | None:
             async with tx.connection.transaction():

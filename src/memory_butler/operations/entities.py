@@ -45,6 +45,12 @@ _SUPERSEDED: Final = (
 )
 
 
+_BESIDE: Final = (
+    "Facts that hold beside another of their predicate: stored anew under these predicates, "
+    f"{_MOST_SHOWN} at most shown."
+)
+
+
 class _OfTenant(Input):
     tenant_id: str | None = Field(None, description="Leave it out: it is that of your token.")
 
@@ -75,6 +81,7 @@ class NamedOutput(EntityOutput):
         None, description="Facts that were stored before, and are about it now."
     )
     superseded: list[BriefFact] | None = Field(None, description=_SUPERSEDED)
+    beside: list[BriefFact] | None = Field(None, description=_BESIDE)
 
     @classmethod
     def of(cls, row: Row | None) -> Self:
@@ -86,25 +93,28 @@ class NamedOutput(EntityOutput):
             entity=Entity.model_validate(entity),
             facts_linked=row.get("facts_linked"),
             superseded=_worth_most(row.get("superseded", ())),
+            beside=_worth_most(row.get("beside", ())),
         )
 
 
-def _worth_most(superseded: Iterable[Row]) -> list[BriefFact] | None:
-    """What never changes first: it may be true besides."""
-    worth = sorted(
-        superseded, key=lambda row: (row["permanence"] != "permanent", -row["importance"])
-    )
+def _worth_most(found: Iterable[Row]) -> list[BriefFact] | None:
+    """What never changes first."""
+    worth = sorted(found, key=lambda row: (row["permanence"] != "permanent", -row["importance"]))
     return [
         BriefFact.of(row["id"], row["predicate"], row["content"]) for row in worth[:_MOST_SHOWN]
     ] or None
 
 
 def linked_facts(output: "NamedOutput | MergeOutput") -> str:
-    """Lines on the facts that a name or a merge linked or superseded; empty where it did not."""
+    """Lines on the facts that a name or a merge linked, superseded or stored anew; or nothing."""
     told = [f"\nEarlier facts linked: {output.facts_linked}"] if output.facts_linked else []
     told += [
         f"\n- superseded: {one.predicate}: {one_line(one.content)} [{one.id}]"
         for one in output.superseded or ()
+    ]
+    told += [
+        f"\n- holds besides: {one.predicate}: {one_line(one.content)} [{one.id}]"
+        for one in output.beside or ()
     ]
     return "".join(told)
 
@@ -333,6 +343,7 @@ class MergeOutput(Output):
         None, description="Facts of no entity that a name of both had left in doubt."
     )
     superseded: list[BriefFact] | None = Field(None, description=_SUPERSEDED)
+    beside: list[BriefFact] | None = Field(None, description=_BESIDE)
 
 
 async def _merge(memory: Memory, principal: Principal, given: MergeInput) -> MergeOutput:
@@ -344,7 +355,8 @@ async def _merge(memory: Memory, principal: Principal, given: MergeInput) -> Mer
         given.target_entity_id,
         expected_revision=given.expected_revision,
     )
-    return MergeOutput.model_validate(merged | {"superseded": _worth_most(merged["superseded"])})
+    shown = {name: _worth_most(merged[name]) for name in ("superseded", "beside")}
+    return MergeOutput.model_validate(merged | shown)
 
 
 MERGE = Operation(
@@ -352,8 +364,8 @@ MERGE = Operation(
     title="Merge two entities",
     description=(
         "Make one of two entities that are the same person, organisation or place. The "
-        "source's facts and names move to the target; where both have a fact of one predicate, "
-        "the more confident stays. Ask the user when in doubt."
+        "source's facts and names move to the target; where both have a fact of one predicate and "
+        "only one can be true, the more confident stays. Ask the user when in doubt."
     ),
     handler=_merge,
     needs="write",
@@ -459,7 +471,7 @@ class PreviewInput(Input):
 
 
 class MergeConflict(Output):
-    """Both have a fact of one predicate and scope: the more confident stays."""
+    """Two facts of one predicate and scope, of which one can be true: the more confident stays."""
 
     stays: Fact
     goes: Fact
@@ -474,6 +486,9 @@ class PreviewOutput(Revised):
     aliases: list[str] = Field(description="All names that the target would have besides its own.")
     moving: list[Fact] = Field(description="The source's facts, 200 at most.")
     conflicts: list[MergeConflict] = Field(description="200 at most.")
+    beside: list[Fact] = Field(
+        description="Facts that hold beside another of their predicate; 200 at most."
+    )
 
 
 async def _preview(memory: Memory, principal: Principal, given: PreviewInput) -> PreviewOutput:

@@ -234,6 +234,18 @@ async def nearness(tx: Transaction, id: UUID, embedded: Embedded) -> float:
     return float(found or 0.0)
 
 
+async def embedded(tx: Transaction, id: UUID) -> Embedded:
+    """The vector of a fact and its model, without the text of its words."""
+    found = await tx.fetchrow(SQL["embedded"], id)
+    vector, version_id = (None, None) if found is None else found
+    return Embedded(vector, "", version_id)
+
+
+async def make_as_old(tx: Transaction, id: UUID, former_id: UUID) -> None:
+    """Give a fact the age and the references of the one that it is stored anew of."""
+    await tx.execute(SQL["make_as_old"], id, former_id)
+
+
 async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
     """Count a reference to each, and return those that are still active."""
     return rows(await tx.fetch(SQL["bump"], ids, now))

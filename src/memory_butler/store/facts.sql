@@ -143,6 +143,18 @@ SELECT {columns} FROM facts WHERE tenant_id = $1 AND id = ANY($2)
 SELECT 1 - (embedding <=> $3) FROM facts
 WHERE tenant_id = $1 AND id = $2 AND embedding_version_id = $4
 
+-- name: embedded
+SELECT embedding, embedding_version_id FROM facts WHERE tenant_id = $1 AND id = $2
+
+-- name: make_as_old
+-- It decays, and was looked at, as the one that it is stored anew of.
+UPDATE facts
+SET last_confirmed_at = former.last_confirmed_at, last_referenced_at = former.last_referenced_at,
+    reference_count = former.reference_count
+FROM (SELECT last_confirmed_at, last_referenced_at, reference_count FROM facts
+      WHERE tenant_id = $1 AND id = $3) former
+WHERE tenant_id = $1 AND id = $2
+
 -- name: bump
 WITH locked AS (
     SELECT id AS locked_id FROM facts

@@ -174,7 +174,11 @@ interface PreviewProps {
 function Preview({ preview: data, target }: PreviewProps) {
   if (!data) return <SkeletonRows rows={4} />;
   // Those that give way move as well, and are shown beside what they give way to.
-  const conflicting = new Set(data.conflicts.flatMap(({ stays, goes }) => [stays.id, goes.id]));
+  const conflicting = new Set(
+    data.conflicts
+      .flatMap(({ stays, goes }) => [stays.id, goes.id])
+      .concat(data.beside.map(({ id }) => id)),
+  );
   const moving = data.moving.filter((one) => !conflicting.has(one.id));
   return (
     <div className="space-y-4 text-sm">
@@ -204,6 +208,13 @@ function Preview({ preview: data, target }: PreviewProps) {
               <p className="memory-text">{stays.content}</p>
               <p className="memory-text text-ink-3 line-through">{goes.content}</p>
             </li>
+          ))}
+        </Part>
+      )}
+      {data.beside.length > 0 && (
+        <Part title="Both say something, and both hold">
+          {data.beside.map((one) => (
+            <Fact key={one.id} fact={one} />
           ))}
         </Part>
       )}

@@ -7,11 +7,10 @@ from uuid import UUID
 
 from memory_butler.domain.entities import merge_aliases
 from memory_butler.domain.errors import NotFound
-from memory_butler.domain.merges import plan_merge
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import fact_row, text
-from memory_butler.engine.entities import merge_fact, merge_revision, mergeable
+from memory_butler.engine.entities import merge_plan, merge_revision, mergeable
 from memory_butler.engine.memory import Memory
 from memory_butler.store import entities, facts
 from memory_butler.store.facts import FactFilter
@@ -26,7 +25,8 @@ MAX_SHOWN = 200
 class MergePreview:
     """What a merge would do; `conflicts` are pairs of the fact that stays and the one that goes.
 
-    `revision` names the state that it was made from: a merge that is given it does this or nothing.
+    `beside`: facts that hold besides, each under a predicate of its own then. `revision` names the
+    state that it was made from: a merge that is given it does this or nothing.
     """
 
     revision: str
@@ -34,6 +34,7 @@ class MergePreview:
     facts_superseded: int
     moving: list[Row]
     conflicts: list[tuple[Row, Row]]
+    beside: list[Row]
     aliases: list[str]
     aliases_added: int
 
@@ -88,10 +89,7 @@ async def preview_merge(
         both = {id: row for id in ids if (row := await entities.get(tx, id)) is not None}
         source, target = mergeable(both, ids[0], "source"), mergeable(both, ids[1], "target")
         found = {row["id"]: row for row in await facts.about_entities(tx, list(ids))}
-    plan = plan_merge(
-        [merge_fact(row) for row in found.values() if row["entity_id"] == ids[0]],
-        [merge_fact(row) for row in found.values() if row["entity_id"] == ids[1]],
-    )
+        plan, _ = await merge_plan(tx, source, target, list(found.values()))
     names = _names(source, target)
     return MergePreview(
         revision=merge_revision(source, target, found.values()),
@@ -102,6 +100,7 @@ async def preview_merge(
             (fact_row(found[one.winner_id], now), fact_row(found[one.loser_id], now))
             for one in plan.conflicts[:MAX_SHOWN]
         ],
+        beside=[fact_row(found[id], now) for id in plan.beside[:MAX_SHOWN]],
         aliases=list(names.aliases),
         aliases_added=names.added,
     )

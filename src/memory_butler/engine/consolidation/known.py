@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from hashlib import blake2b
 from typing import Final
 from uuid import UUID
 
@@ -18,10 +17,10 @@ from memory_butler.domain.likeness import (
     one_more,
     says_less,
     telling_words,
-    words_of,
 )
 from memory_butler.domain.restatement import begins, same_words
 from memory_butler.domain.trust import Trust
+from memory_butler.engine.beside import own_predicates, under_its_own_key
 from memory_butler.engine.conflicts import COMPARED_CHARACTERS, DEPTH
 from memory_butler.engine.consolidation.prepare import Draft
 from memory_butler.store import episodes, events, facts, rules
@@ -42,8 +41,6 @@ class GivenUp(MemoryButlerError):
 _STILL_GIVEN_UP: Final = timedelta(days=1)
 # From so many on, the words of a content say by themselves what it is about.
 _WHOLE: Final = 2
-_LONGEST_WORD: Final = 24
-_LONGEST_PREDICATE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +68,7 @@ async def placed(tx: Transaction, new: NewFact, embedded: Embedded, told: Sequen
     if len(new.content) > COMPARED_CHARACTERS:
         return Placed(new)
     stated = _stated(new, new.content)
-    made = {key_of(_made(new, one)) for one in (*words_of(new.content), _hash(new.content))}
+    made = own_predicates(new.predicate, new.content)
     kind = [
         (row, _stated(new, row["content"]))
         for row in await facts.lasting_of(tx, new, embedded, told, COMPARED_CHARACTERS)
@@ -95,29 +92,8 @@ async def placed(tx: Transaction, new: NewFact, embedded: Embedded, told: Sequen
             return Placed(replace(new, predicate=row["predicate"]))
     beside = (first["id"], Trust(first["trust"]))
     doubtful = not is_of_several(stated) or says_less(known, stated)
-    own = await _under_its_own_key(tx, new, telling_words(known, stated))
+    own = await under_its_own_key(tx, new, telling_words(known, stated))
     return Placed(own, beside=beside, doubtful=doubtful)
-
-
-async def _under_its_own_key(tx: Transaction, new: NewFact, words: Sequence[str]) -> NewFact:
-    """The fact under a predicate made of its own words, which other installations make too."""
-    for word in words:
-        if len(word) > _LONGEST_WORD:
-            continue
-        named = replace(new, predicate=_made(new, word))
-        # Whoever holds one key must not wait for another.
-        if await facts.try_lock_key(tx, named.key) and not await facts.active_of(tx, named.key):
-            return named
-    return replace(new, predicate=_made(new, _hash(new.content)))
-
-
-def _made(new: NewFact, suffix: str) -> str:
-    return f"{new.predicate[:_LONGEST_PREDICATE]}_{suffix}"
-
-
-def _hash(content: str) -> str:
-    folded = " ".join(content.casefold().split())
-    return blake2b(folded.encode(), digest_size=8).hexdigest()
 
 
 def _has_key(new: NewFact, row: Row) -> bool:

@@ -154,7 +154,12 @@ def _preview_of_merge(output: Any) -> None:
         f"supersede {output.facts_superseded:,} and add "
         f"{counted(output.aliases_added, 'alias')}. Nothing was changed."
     )
-    for title, some in (("Moves", output.moving), ("Goes", [c.goes for c in output.conflicts])):
+    parts = (
+        ("Moves", output.moving),
+        ("Goes", [one.goes for one in output.conflicts]),
+        ("Holds besides", output.beside),
+    )
+    for title, some in parts:
         for one in some:
             print(f"{title} {one.id}: {clean(one.subject)}, {clean(one.predicate)}")
 
