@@ -329,6 +329,8 @@ REPEATED = [
     ("jeden Tag ab Montag um 8 Tablette", "2026-03-09T08:00", "FREQ=DAILY;BYHOUR=8"),
     ("Papas Geburtstag am 29. Oktober, jedes Jahr", "2026-10-29T23:59", "FREQ=YEARLY;BYMONTH=10"),
     ("Papas Geburtstag, jährlich am 29. Oktober", "2026-10-29T23:59", "FREQ=YEARLY;BYMONTH=10"),
+    ("Omas Geburtstag, jährlich am 29. Februar", "2027-02-28T23:59", "FREQ=YEARLY;BYMONTH=2"),
+    ("am 29.2. jedes Jahr Oma anrufen", "2027-02-28T23:59", "FREQ=YEARLY;BYMONTH=2"),
     ("jeden 29. Oktober Papas Geburtstag", "2026-10-29T23:59", "FREQ=YEARLY;BYMONTH=10"),
     ("Mama anrufen, Freitag um 17 Uhr, jede Woche", "2026-03-06T17:00", "FREQ=WEEKLY;BYDAY=FR"),
     ("jeden Tag vom 10. bis 20. März füttern", "2026-03-10T23:59", "FREQ=DAILY;UNTIL=20260320"),

@@ -35,12 +35,13 @@ from memory_butler.journal.meant import (
 )
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.readers import is_iso
-from memory_butler.journal.rounds import at_clock, end_of, ending, from_day_on, next_round
+from memory_butler.journal.rounds import at_clock, end_of, ending, from_day_on, next_round, step_of
 from memory_butler.journal.spans import (
     DAY,
     SECOND,
     Found,
     day_of,
+    leap_day,
     midnight,
     next_day_of_month,
     span,
@@ -97,7 +98,7 @@ def schedule(
     rule = found.repeats or (said.repeats if said else None)
     due = found.due()
     if rule is not None and found.repeats is None and said is not None and said.any_day:
-        rule = from_day_on(rule, due)
+        rule = from_day_on(rule, due, last_of_february=found.last_of_february)
     if rule is not None:
         rule = at_clock(rule, due)
         try:
@@ -309,6 +310,11 @@ def _coming(one: Day, what: Meant, base: datetime) -> Found | None:
     often = None if found.any_day else bounded(beside, what, base)
     if often is None or often.repeats is None:
         return None
+    if found.last_of_february and step_of(often.repeats) == (1, "year"):
+        rule = from_day_on(often.repeats, found.start, last_of_february=True)
+        return replace(found, repeats=rule)
+    if found.last_of_february and step_of(often.repeats)[1] == "year":
+        found = leap_day(base)  # counted from one that there is
     return replace(found, repeats=from_day_on(often.repeats, found.start))
 
 

@@ -373,7 +373,9 @@ def _says_when(
         return False
     rule = often.repeats or ""
     # "Friday, monthly" may be the second Friday as well as the ninth.
-    is_dated = date.groupdict().get("feast") or re.search(r"\d", date[0])
+    said = date.groupdict()
+    is_last = said.get("last") and said.get("month")  # "the last day of February"
+    is_dated = said.get("feast") or is_last or re.search(r"\d", date[0])
     if _OF_MONTHS.match(rule) and not is_dated:
         return False
     first, last = (date, repeated) if date.start() < repeated.start() else (repeated, date)

@@ -90,17 +90,17 @@ def end_of(rule: str) -> datetime | None:
     return end and datetime.strptime(end["until"], "%Y%m%dT%H%M%S")  # noqa: DTZ007 -- a clock face
 
 
-def from_day_on(rule: str, day: datetime) -> str:
+def from_day_on(rule: str, day: datetime, *, last_of_february: bool = False) -> str:
     """A rule that names no day, for one that began on `day`: "weekly" on a Friday is each Friday.
 
-    It keeps its step and its end.
+    It keeps its step and its end. `last_of_february`: each year on the last day of that month.
     """
     count, unit = step_of(rule)
     begun = {
         "day": "FREQ=DAILY",
         "week": weekly([day.weekday()]),
         "month": monthly(day.day),
-        "year": yearly(day.month, day.day),
+        "year": yearly(day.month, 29 if last_of_february else day.day),
     }[unit]
     end = end_of(rule)
     begun = f"{begun};INTERVAL={count}" if count > 1 else begun

@@ -51,7 +51,8 @@ class Found:
     for a time of day that is past today. `is_part`: the moment is the end of a part of the day, so
     that a time of day goes before it. `repeats`: the rule by which it comes round again.
     `any_day`: that rule names no day, so that a date beside it may ("weekly"). `until`: when what
-    begins in it is over, where that is later.
+    begins in it is over, where that is later. `last_of_february`: the 29th, or the 28th of a year
+    that has none.
     """
 
     start: datetime
@@ -63,6 +64,7 @@ class Found:
     repeats: str | None = None
     any_day: bool = False
     until: datetime | None = None
+    last_of_february: bool = False
 
     @property
     def over(self) -> datetime:
@@ -113,7 +115,8 @@ def span(unit: str, base: datetime, ahead: int = 0) -> Found:
 def end_of(whole: Found, *, last_day: bool = False) -> Found:
     """The end of a span: its last week, or its last day where it is no longer than that."""
     is_long = whole.end - whole.start > 8 * DAY and not last_day
-    return replace(whole, start=whole.end - (7 if is_long else 1) * DAY)
+    start = whole.end - (7 if is_long else 1) * DAY
+    return replace(whole, start=start, last_of_february=not is_long and start.month == 2)
 
 
 def beginning_of(whole: Found) -> Found:
@@ -167,7 +170,17 @@ def next_day_of_month(day: int, base: datetime) -> Found | None:
 
 
 def next_date(month: int, day: int, base: datetime, year: int | None = None) -> Found | None:
-    """The next such day, today included, or that of a year; None where there is none."""
+    """The next such day, today included, or that of a year; None where there is none.
+
+    Where no year is said, 29 February is the 28th in most (C-474).
+    """
+    if (month, day, year) == (2, 29, None):
+        days = _last_of_february(base.year, base), _last_of_february(base.year + 1, base)
+        return replace(
+            day_of(next(one for one in days if one >= midnight(base))),
+            again=STEPS["year"],
+            last_of_february=True,
+        )
     try:
         then = midnight(base).replace(year=year or base.year, month=month, day=day)
     except ValueError:
@@ -176,6 +189,15 @@ def next_date(month: int, day: int, base: datetime, year: int | None = None) -> 
         return day_of(then)
     a_year = STEPS["year"]
     return replace(day_of(then if then >= midnight(base) else then + a_year), again=a_year)
+
+
+def _last_of_february(year: int, base: datetime) -> datetime:
+    return midnight(base).replace(year=year, month=3, day=1) - DAY
+
+
+def leap_day(base: datetime) -> Found:
+    """The next 29 February, today included."""
+    return round_of("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29", base)
 
 
 def easter(base: datetime, days: int = 0) -> Found:
@@ -219,6 +241,8 @@ def next_of_month(place: int, weekday: int, base: datetime, month: int | None = 
 
 def round_of(repeats: str, base: datetime, every: float = 1) -> Found:
     """The first day that a rule names, today included, and from then on each `every`-th of them."""
+    if repeats == yearly(2, 29) and every > 1:
+        base = leap_day(base).start  # counted from one that there is
     first, second = islice(rounds(repeats, midnight(base)), 2)
     return replace(day_of(first), again=second - first, repeats=_each(repeats, every))
 
