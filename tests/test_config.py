@@ -445,7 +445,7 @@ def test_a_mistyped_dsn_is_told_with_its_line_and_not_shown(tmp_path: Path, bad:
     with pytest.raises(ConfigurationError, match=r"line 2: server\.dsn: must look like") as caught:
         load(_file(tmp_path, f'[server]\ndsn = "{bad}"\n'))
     assert "geheim" not in str(caught.value)
-    with pytest.raises(ConfigurationError, match="read_dsn: must look like"):
+    with pytest.raises(ConfigurationError, match=r"^--read-dsn: must look like"):
         load(read_dsn=bad)
 
 

@@ -323,6 +323,18 @@ class Settings(Table):
         return dsn
 
 
+# Settings that are given one by one at the command line.
+_FLAGS: Final = {
+    "host": "--host",
+    "port": "--port",
+    "data_dir": "--data-dir",
+    "dsn": "--dsn",
+    "read_dsn": "--read-dsn",
+    "toolsets": "--toolset",
+    "trusted_proxies": "--trusted-proxy",
+}
+
+
 def load(file: Path | None = None, *, environment: bool = True, **flags: Any) -> Settings:
     """Read the configuration: flags, then the environment, then the file.
 
@@ -343,7 +355,7 @@ def load(file: Path | None = None, *, environment: bool = True, **flags: Any) ->
         above = _merge(_of_environment() if environment else {}, given)
         return Settings(**_merge({} if document is None else _of_file(document), above))
     except ValidationError as error:
-        raise ConfigurationError(_explain(error, document, above)) from None
+        raise ConfigurationError(_explain(error, document, above, given)) from None
 
 
 def _of_environment() -> dict[str, Any]:
@@ -434,14 +446,26 @@ def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
             )
 
 
-def _explain(error: ValidationError, document: ButlerToml | None, above: Mapping[str, Any]) -> str:
+def _explain(
+    error: ValidationError,
+    document: ButlerToml | None,
+    above: Mapping[str, Any],
+    flags: Mapping[str, Any],
+) -> str:
     """Every mistake on a line of its own, without the values: they may be secrets."""
     mistakes = error.errors(include_input=False, include_url=False)
-    return "\n".join(_told(one, document, above) for one in mistakes)
+    return "\n".join(_told(one, document, above, flags) for one in mistakes)
 
 
-def _told(mistake: ErrorDetails, document: ButlerToml | None, above: Mapping[str, Any]) -> str:
+def _told(
+    mistake: ErrorDetails,
+    document: ButlerToml | None,
+    above: Mapping[str, Any],
+    flags: Mapping[str, Any],
+) -> str:
     keys = tuple(str(part) for part in mistake["loc"])
+    if keys and keys[0] in flags and keys[0] in _FLAGS:
+        return f"{_FLAGS[keys[0]]}: {reason(mistake)}"
     if document is not None and not butler_toml.has(above, keys):  # else it is not of the file
         for place in _places(keys):
             if document.line_of(place):

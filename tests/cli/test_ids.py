@@ -73,8 +73,8 @@ def test_undo_of_an_id_that_is_another_kinds_says_which(
     typed = installation.inside("undo", event, *of, code=2).err
     assert "Give an id with --event-id or --run-id." in " ".join(typed.replace("│", "").split())
     for given, id, told in (
-        ("--event-id", run, "it is the id of a consolidation run: give it as run_id"),
-        ("--run-id", event, "it is the id of an event: give it as event_id"),
+        ("--event-id", run, "it is the id of a consolidation run: give it as --run-id"),
+        ("--run-id", event, "it is the id of an event: give it as --event-id"),
         ("--event-id", fact, "it is the id of a fact: give that of an event of its history"),
     ):
         assert f"{id}; {told}\n" in installation.inside("undo", given, id, *of, code=4).err
@@ -169,7 +169,7 @@ def test_a_beginning_that_is_no_or_too_little_of_an_id_is_refused(
     told = installation.inside("get", "fact", "not-an-id", *of, code=3).err
     assert told.startswith("error: memory_id: must be a UUID, such as")
     words = ("store-episode", "Tea", "--episode-id", fact[:8])
-    assert "episode_id" in installation.inside(*words, *of, code=3).err
+    assert "--episode-id" in installation.inside(*words, *of, code=3).err
 
 
 def test_a_beginning_that_two_memories_have_is_refused(

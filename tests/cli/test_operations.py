@@ -345,13 +345,25 @@ def test_what_is_not_there(butler: Typist, installation: Installation, tenant: s
     [
         (("get", "fact", "nope"), "memory_id: "),
         (("get", "dream", str(uuid4())), "memory_type: "),
-        (("recall", "x", "--limit", "0"), "limit: "),
+        (("recall", "x", "--limit", "0"), "error: --limit: must be at least 1"),
+        (("facts", "list", "--min-confidence", "3"), "error: --min-confidence: must be at most"),
+        (
+            ("store-fact", "a", "b", "c", "--importance", "12"),
+            "error: --importance must be between",
+        ),
+        (
+            ("store-fact", "a", "b", "c", "--valid-until", "2001-01-01"),
+            "give the --valid-from of a fact that has ended",
+        ),
+        (("store-fact", "a", "b", "c", "--entity-id", "123"), "error: --entity-id: 123 is too"),
+        (("diff", "--from", "2999-01-01"), "error: --from 2999-01-01T"),
+        (("store-fact", "a", "", "c"), "error: predicate is empty"),
         (("store-episode", "x", "--metadata", "{"), "--metadata is not JSON"),
         (
             ("store-fact", "a", "b", "c", "--valid-from", "new year"),
             "--valid-from 'new year' is not a date",
         ),
-        (("links", "fact", str(uuid4()), "--direction", "up"), "direction: "),
+        (("links", "fact", str(uuid4()), "--direction", "up"), "error: --direction: "),
         (("search", "x", "--type", "dream"), "error: --type: must be 'episode', 'fact' or 'rule'"),
         (("token", "create", "--name", "x", "--expires-days", "0"), "error: --expires-days: must"),
         (("consolidation", "submit", str(uuid4()), "{"), "error: answer is not JSON"),

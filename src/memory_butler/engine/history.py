@@ -92,7 +92,13 @@ async def compare(
     Raises:
         InvalidInput: the moments are not in order, one lies in the future, or too much happened.
     """
-    last = memory.at(until or memory.clock())
+    present = memory.clock()
+    for name, given in (("from", since), ("to", until)):
+        if given is not None and given > present:
+            raise InvalidInput(
+                f"{name} {given.isoformat()} lies in the future (now is {present.isoformat()})"
+            )
+    last = memory.at(until or present)
     end = last.clock()
     first = memory.at(end - timedelta(days=1) if since is None else since)
     begin = first.clock()

@@ -80,6 +80,8 @@ def import_(
         int,
         typer.Option(
             metavar="DAYS",
+            min=1,
+            max=36_500,
             help="Days until imported episodes expire, from now on; what is there already keeps "
             "its date.",
         ),

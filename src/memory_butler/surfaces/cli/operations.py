@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import sys
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import import_module
 from types import NoneType
@@ -15,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandInfo
 
-from memory_butler.domain.errors import InvalidInput
+from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.surfaces.cli import ids, moments
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.lazy import LazyCommand, command_of
@@ -32,7 +33,7 @@ from memory_butler.surfaces.cli.place import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
@@ -200,7 +201,7 @@ def _parameter(name: str, described: "FieldInfo", named: Named) -> inspect.Param
     words = get_args(kind) if get_origin(kind) is Literal else ()
     complete = (lambda: list(words)) if words else None
     required = described.is_required() and name not in named.assumed
-    if required and name not in named.options:
+    if not _is_option(name, described, named):
         argument = typer.Argument(
             help=_help(described, words), metavar=metavar, autocompletion=complete
         )
@@ -220,6 +221,11 @@ def _parameter(name: str, described: "FieldInfo", named: Named) -> inspect.Param
     if required:
         return _keyword(name, Annotated[str, option], inspect.Parameter.empty)
     return _keyword(name, Annotated[str | None, option], named.assumed.get(name))
+
+
+def _is_option(name: str, described: "FieldInfo", named: Named) -> bool:
+    """Whether an input is given by an option, and not by its place."""
+    return not described.is_required() or name in named.assumed or name in named.options
 
 
 def _option(name: str, named: Named) -> str:
@@ -284,16 +290,20 @@ def _run(
     # The id of an episode that may be left out is one that is not there yet.
     there = {n: v for n, v in given.items() if n != "episode_id" or fields[n].is_required()}
     # Without the beginning of an id it is checked before a database is started.
-    ready = None if ids.beginnings(there) else _input(operation, named, place, given)
+    with _spelled(named, fields):
+        begun = ids.beginnings(there)
+    ready = None if begun else _input(operation, named, place, given)
 
     async def answered(memory: "Memory") -> "tuple[BaseModel, BaseModel]":
         who, asked = place.principal(), ready
         if asked is None:
-            found = await ids.completed(memory, who, there)
+            with _spelled(named, fields):
+                found = await ids.completed(memory, who, there)
             asked = _input(operation, named, place, {**given, **found})
         begins = named.begins and await is_unknown_tenant(memory, place)
         # Not through surfaces.calls: here an outage is an error, never an empty answer.
-        output = await operation.run(memory, who, asked)
+        with _spelled(named, fields):
+            output = await operation.run(memory, who, asked)
         if begins:
             await tell_new_tenant(memory, place)
         # An error is one line; and an id that is not there is told anyway.
@@ -336,8 +346,8 @@ def _input(
         if value is None or value is False:
             continue
         if get_origin(_kind(fields[name].annotation)) is dict:
-            positional = fields[name].is_required() and name not in named.options
-            value = _json(name if positional else _option(name, named), value)
+            is_option = _is_option(name, fields[name], named)
+            value = _json(_option(name, named) if is_option else name, value)
         elif _kind(fields[name].annotation) is datetime:
             option = _option(name, named)
             now = datetime.now(UTC)
@@ -360,14 +370,35 @@ def _input(
 def _typed(
     place: tuple[int | str, ...], named: Named, fields: "Mapping[str, FieldInfo]"
 ) -> tuple[int | str, ...]:
-    """Where a mistake is, as it was typed: an option that is repeated, or called otherwise than its
-    input."""
-    name = str(place[0]) if place else ""
-    is_repeated = name in fields and get_origin(_kind(fields[name].annotation)) is list
-    is_option = name in named.options or name in _SINGULAR
-    if is_option or (is_repeated and not fields[name].is_required()):
-        return (_option(name, named),)
-    return (name,) if is_repeated else place  # none of several has a number
+    """Where a mistake is, as it was typed."""
+    said = str(place[0]) if place else ""
+    name = next((one for one in fields if said in (one, fields[one].alias)), None)
+    if name is None:
+        return place
+    first = _option(name, named) if _is_option(name, fields[name], named) else said
+    return (first, *place[1:]) if _has_members(fields[name]) else (first,)  # no number of several
+
+
+def _has_members(described: "FieldInfo") -> bool:
+    return get_origin(_kind(described.annotation)) is dict
+
+
+@contextmanager
+def _spelled(named: Named, fields: "Mapping[str, FieldInfo]") -> "Iterator[None]":
+    """What goes wrong inside is told with the options as they are typed: `--valid-from`."""
+    try:
+        yield
+    except MemoryButlerError as error:
+        said = str(error)
+        for name, described in fields.items():
+            if name == _TENANT or not _is_option(name, described, named):
+                continue
+            field = described.alias or name
+            # A name of one word may be any word.
+            spot = rf"{field}\b" if "_" in field else rf"^{field}(?=:| (?:is|are|must|takes|\d))"
+            said = re.sub(rf"(?<![\w-]){spot}", _option(name, named), said)
+        error.args = (said, *error.args[1:])
+        raise
 
 
 def _chosen(name: str, annotation: Any, value: Any) -> Any:

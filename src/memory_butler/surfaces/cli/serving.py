@@ -59,7 +59,10 @@ def serve_command(serve: Serve) -> Command:
             typer.Option(help="Address to bind; any but loopback demands tokens.", metavar="HOST"),
         ] = None,
         port: Annotated[
-            int | None, typer.Option(help="Port to bind; 0 takes a free one.", metavar="NUMBER")
+            int | None,
+            typer.Option(
+                help="Port to bind; 0 takes a free one.", metavar="NUMBER", min=0, max=65_535
+            ),
         ] = None,
         require_token: Annotated[
             bool, typer.Option("--require-token", help="Demand a token on loopback too.")
