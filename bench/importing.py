@@ -15,6 +15,11 @@ embedder's alone, that of the import's busiest thread, which runs the model, of 
 and of the database.
 
     python bench/importing.py --facts 2000 --rounds 3
+
+With `--erase`: so many facts about 200 people, imported until all are found by meaning, and then
+how long it takes to erase one of the people, with the start of the command; the database runs.
+
+    python bench/importing.py --erase 20000
 """
 
 import argparse
@@ -44,6 +49,7 @@ from memory_butler.logs import configure
 from memory_butler.store import embedded
 
 _SESSION = 500
+_PEOPLE = 200
 _LOOK_SECONDS = 0.05
 _WORDS = (
     "the of to a in is that we it for on this with be file test function error return value"
@@ -204,11 +210,33 @@ def _imported(lines: Sequence[dict[str, str]]) -> Import:
     return Import(start.seconds, run, database)
 
 
+def _erasing(count: int, chance: random.Random) -> float:
+    """Seconds to erase one of the people that so many facts are about."""
+    people = [f"Person {chance.choice(_WORDS)} {number}" for number in range(_PEOPLE)]
+    lines: list[dict[str, object]] = [
+        {"kind": "entity", "id": name, "canonical_name": name, "entity_type": "person"}
+        for name in people
+    ]
+    for number in range(count):
+        name = people[number % _PEOPLE]
+        said = " ".join(chance.choices(_WORDS, k=10))
+        about = {"subject": name, "predicate": f"told {number // _PEOPLE}", "entity_id": name}
+        lines.append({"kind": "fact", **about, "content": f"{name} {said} {number}"})
+    with data_folder() as data_dir:
+        file = data_dir.parent / "facts.jsonl"
+        file.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+        with embedded.acquire(data_dir):
+            _run(data_dir, "import", str(file), "--json")
+            listed = json.loads(_run(data_dir, "entities", "list", "--json").said)
+            return _run(data_dir, "erase", "--entity", listed["items"][0]["id"], "--yes").seconds
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--messages", type=int, default=100_000)
     parser.add_argument("--embedded", type=int, default=2_000, help="of these, embed so many")
     parser.add_argument("--facts", type=int, help="measure so many facts against the embedder")
+    parser.add_argument("--erase", type=int, help="erase a person among so many facts")
     parser.add_argument("--rounds", type=int, default=3, help="how often, with --facts")
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help="where the turns are")
     given = parser.parse_args()
@@ -217,6 +245,10 @@ def main() -> None:
         _against_embedder(_lines(given.data, given.facts), given.rounds)
         return
     chance = random.Random(7)
+    if given.erase:
+        seconds = _erasing(given.erase, chance)
+        print(f"{machine()}\none of {_PEOPLE} people erased, {given.erase} facts: {seconds:.1f} s")
+        return
     with data_folder() as data_dir:
         projects, few = data_dir.parent / "projects", data_dir.parent / "few"
         size = transcripts(projects, given.messages, chance)

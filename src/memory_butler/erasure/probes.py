@@ -20,8 +20,9 @@ from memory_butler.store.transaction import Transaction
 
 # Of each kind; a whole tenant may have millions.
 MAX_PROBED: Final = 2000
-# Each probe by words and vectors is a search; more than this proves no more and takes minutes.
-MAX_SEARCHED: Final = 200
+# Each probe by words and vectors is a search of all that there is, in the tables that the probe by
+# id has asked for every text. More than this proves no more, and took most of an erasure (C-475).
+MAX_SEARCHED: Final = 20
 _DEPTH: Final = 50
 # Shorter texts stand in others by chance.
 _MIN_QUOTED: Final = 12
@@ -73,7 +74,7 @@ async def _by_search(
 ) -> Probe:
     """By all the words of a text, or by its vector, among memories of every type."""
     erased = {one.id for one in texts}
-    asked = [one for one in texts if words or one.embedding is not None][:MAX_SEARCHED]
+    asked = _spread([one for one in texts if words or one.embedding is not None])
     wanted = search.Wanted(MEMORY_TYPES, None, 0.0, now, _DEPTH, version_id)
     hits = 0
     for one in asked:
@@ -87,6 +88,16 @@ async def _by_search(
             found = search.joined([], await search.nearest(tx, wanted, one.embedding))
         hits += sum(hit.id in erased for hits_of in found.values() for hit in hits_of)
     return Probe("keyword" if words else "nearest vector", len(asked), hits)
+
+
+def _spread(texts: Sequence[Text]) -> Sequence[Text]:
+    """As many of them as are searched for, of every kind: they stand by kind."""
+    if len(texts) <= MAX_SEARCHED:
+        return texts
+    first = {one.kind: one for one in reversed(texts)}
+    others = [one for one in texts if one.id != first[one.kind].id]
+    left = MAX_SEARCHED - len(first)
+    return [*first.values(), *(others[place * len(others) // left] for place in range(left))]
 
 
 async def _in_the_past(tx: Transaction, texts: Sequence[Text]) -> Probe:

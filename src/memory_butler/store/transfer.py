@@ -113,11 +113,13 @@ async def dump(tx: Transaction, table: Table, leave_out: Collection[str]) -> Asy
     # The first row may come when all are sorted: of a hundred thousand facts that takes seconds.
     await unbounded(tx)
     order = ", ".join(quoted(column) for column in table.order)
-    rows = f"SELECT * FROM {quoted(table.name)} WHERE tenant_id = $1 ORDER BY {order}"  # noqa: S608
-    query = f"SELECT (to_jsonb(t) - $2::text[])::text FROM ({rows}) t"  # noqa: S608 -- of the catalog
-    dropped = [_TENANT, *table.generated, *leave_out]
+    # By name: to write a vector as text and leave it out then takes most of the time.
+    wanted = ", ".join(quoted(column) for column in table.columns if column not in leave_out)
+    name = quoted(table.name)
+    rows = f"SELECT {wanted} FROM {name} WHERE tenant_id = $1 ORDER BY {order}"  # noqa: S608
+    query = f"SELECT to_jsonb(t)::text FROM ({rows}) t"  # noqa: S608 -- of the catalog
     async for row in tx.connection.cursor(
-        query, tx.tenant, dropped, prefetch=_FETCHED, timeout=UNBOUNDED_SECONDS
+        query, tx.tenant, prefetch=_FETCHED, timeout=UNBOUNDED_SECONDS
     ):
         yield row[0]
 
