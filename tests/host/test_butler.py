@@ -194,6 +194,20 @@ def test_the_alias_of_the_module_loads_it(tmp_path: Path) -> None:
     assert butler.settings.memory.episodes.max_entries == 5
 
 
+def test_a_butler_is_found_by_its_name_where_new_ones_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("health", "memory"):
+        roster.make(Path("butlers") / name, name, "Looks after it")
+        assert roster.find(name) == roster.find(f"butlers/{name}") == Path("butlers") / name
+        assert read(roster.find(name)).name == name
+    assert roster.find("heartbeat").is_absolute()  # as it comes along
+    with pytest.raises(ConfigurationError, match="there are: health, heartbeat, memory") as none:
+        roster.find("garden")
+    assert "no butler.toml in garden/ or butlers/garden/" in str(none.value)
+
+
 def test_a_directory_that_is_none_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="butler new"):
         roster.find(str(tmp_path))

@@ -18,21 +18,15 @@ if TYPE_CHECKING:
     from memory_butler.host.butler import Butler
     from memory_butler.host.daemon import Running
 
-RUN_EXAMPLES = epilog(
-    "memory-butler butler run memory", "memory-butler butler run butlers/health --port 0"
-)
+RUN_EXAMPLES = epilog("memory-butler butler run memory", "memory-butler butler run health --port 0")
 NEW_EXAMPLES = epilog(
     'memory-butler butler new health --description "Looks after medication and sleep"'
 )
-TRIGGER_EXAMPLES = epilog(
-    'memory-butler butler trigger butlers/health "How did I sleep this week?"'
-)
+TRIGGER_EXAMPLES = epilog('memory-butler butler trigger health "How did I sleep this week?"')
 _CALL_SECONDS = 60.0
 _ASK_SECONDS = 45.0
 
-Directory = Annotated[
-    str, typer.Argument(metavar="DIR", help="Its directory, or memory or heartbeat.")
-]
+Directory = Annotated[str, typer.Argument(metavar="DIR", help="Its name, or its directory.")]
 
 
 def add_butler_commands(app: typer.Typer) -> None:
@@ -88,7 +82,8 @@ def new(
         )
     for path in roster.make(into / name, name, description or f"The {name} butler."):
         print(path)
-    complain(f"Run it: memory-butler butler run {into / name}")
+    found = name if into == roster.FOLDER else into / name
+    complain(f"Run it: memory-butler butler run {found}")
 
 
 def trigger(

@@ -13,6 +13,9 @@ from memory_butler.domain.errors import ConfigurationError
 FIRST_PORT: Final = 8160
 _LAST_PORT: Final = 8199
 
+# Where new ones are made, and found by their name.
+FOLDER: Final = Path("butlers")
+
 _TOML: Final = Template("""\
 [butler]
 name = "$name"
@@ -63,20 +66,26 @@ _AGENTS: Final = """\
 
 
 def find(name: str) -> Path:
-    """The directory of a butler: the one of that path, else the one that the package brings.
+    """The directory of a butler: the one of that path, else the one of that name in `butlers/`,
+    where new ones are made, else the one that the package brings.
 
     Raises:
-        ConfigurationError: there is neither.
+        ConfigurationError: there is none.
     """
     given = Path(name)
     if (given / FILE_NAME).is_file():
         return given
-    shipped = Path(str(files("memory_butler.butlers"))) / name
-    if os.sep not in name and (shipped / FILE_NAME).is_file():
-        return shipped
+    shipped = Path(str(files("memory_butler.butlers")))
+    # In a checkout the two are one.
+    places = [shipped] if FOLDER.exists() and FOLDER.samefile(shipped) else [FOLDER, shipped]
+    for place in places if os.sep not in name else ():
+        if (place / name / FILE_NAME).is_file():
+            return place / name
+    known = sorted({path.parent.name for place in places for path in place.glob(f"*/{FILE_NAME}")})
     raise ConfigurationError(
-        f"there is no butler in {name}: no {FILE_NAME}. `memory-butler butler new NAME` makes one; "
-        f"the package brings {', '.join(sorted(_shipped()))}."
+        f"there is no butler {name}: no {FILE_NAME} in {given}{os.sep}"
+        f"{'' if os.sep in name else f' or {FOLDER / name}{os.sep}'}. "
+        f"`memory-butler butler new NAME` makes one; there are: {', '.join(known)}."
     )
 
 
@@ -107,11 +116,6 @@ def make(folder: Path, name: str, description: str) -> list[Path]:
     except OSError as error:
         raise ConfigurationError(f"{folder} cannot be written: {error.strerror}") from None
     return [folder / file for file in texts]
-
-
-def _shipped() -> list[str]:
-    root = Path(str(files("memory_butler.butlers")))
-    return [path.parent.name for path in root.glob(f"*/{FILE_NAME}")]
 
 
 def _free_port(beside: Path) -> int:
