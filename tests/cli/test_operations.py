@@ -376,6 +376,15 @@ def test_wrong_input(butler: Typist, words: tuple[str, ...], said: str) -> None:
     assert said in complaint
 
 
+def test_a_context_is_of_the_command_line_where_no_butler_is_named(butler: Typist) -> None:
+    butler.say("store-fact", "user", "tea", "Likes oolong", "--scope", "cli")
+    butler.say("store-fact", "user", "cup", "Has a blue tea cup", "--scope", "designer")
+    assert "Likes oolong" in butler.say("context", "Which tea does the user like?")
+    named = butler.say("context", "Which tea cup does the user like?", "designer")
+    assert "blue tea cup" in named
+    assert "oolong" not in named
+
+
 def test_a_wrong_tenant(installation: Installation) -> None:
     assert "is no tenant name" in installation.inside("stats", "--tenant", "a b", code=3).err
 

@@ -85,6 +85,7 @@ async def test_a_dashboard_finds_everything_that_its_pages_show(
         assert items["plan"]["submerged"]
         assert items["plan"]["phase"] == "submerged"
         assert items["plan"]["half_life_hours"] is None
+        assert (items["plan"]["repeats"], items["plan"]["often"]) == (None, None)
         assert items["secret"]["content"] == "(secret)"
         told = await ok(client, "ada/mind", secrets=True)
         assert "a lantern" in {one["content"] for one in told["items"]}
@@ -361,3 +362,13 @@ async def test_a_damaged_journal_is_named_and_blocks_no_other(
     assert whole["problem"] is None
     assert whole["fragments"] == 2
     assert broken["events"] == odd["events"] == 0
+
+
+async def test_a_plan_that_repeats_says_how_often(tmp_path: Path, serve: Serve) -> None:
+    async with serve(data_dir=tmp_path) as served, served.rest() as client:
+        body = {"content": "<plan>Swimming every Tuesday at 7pm</plan>"}
+        (made,) = (await client.post("/api/journal/ada/events", json=body)).json()["changed"]
+        (plan,) = (await ok(client, "ada/plans"))["items"]
+        for one in (made, plan):
+            assert one["repeats"].startswith("FREQ=WEEKLY;BYDAY=TU;BYHOUR=19")
+            assert one["often"] == "every Tuesday"

@@ -16,7 +16,7 @@ from memory_butler.journal.lookups import KnownNeighbour, Tier
 from memory_butler.journal.policy import JournalPolicy
 from memory_butler.journal.runs import Run, RunReport
 from memory_butler.journal.tags import ShownPiece
-from memory_butler.journal.wording import WITHHELD, shown_of, withheld
+from memory_butler.journal.wording import WITHHELD, repeats_words, shown_of, withheld
 from memory_butler.operations.views import Output
 
 
@@ -47,6 +47,11 @@ class WorkingItem(Output):
         description="active: on its mind. decayed: it faded away. superseded: another replaced it."
     )
     due: Moment | None
+    repeats: str | None = Field(
+        None,
+        description="How a plan comes round again: a rule of RFC 5545, by your local clock.",
+    )
+    often: str | None = Field(None, description='The same in words: "every Tuesday".')
     created_at: Moment
     refreshed_at: Moment
     resolved_at: Moment | None
@@ -156,7 +161,8 @@ def item_view(item: Item, *, secrets: bool) -> WorkingItem:
     if item.type == "secret" and not secrets:
         # A new field of an item that holds text must be blanked here, too.
         item = replace(item, content=WITHHELD, subject=None)
-    return WorkingItem.copy_of(item)
+    shown = WorkingItem.copy_of(item)
+    return shown.model_copy(update={"often": repeats_words(item.repeats) if item.repeats else None})
 
 
 def mind_view(

@@ -42,6 +42,7 @@ class Route:
         name: the operationId, where the operation has several routes.
         title: what this route does, where the operation's title says less.
         status: of an answer that succeeds.
+        may_conflict: the state of the memory may forbid it, though it only reads.
     """
 
     method: Method
@@ -50,6 +51,7 @@ class Route:
     name: str | None = None
     title: str | None = None
     status: int = 200
+    may_conflict: bool = False
 
     @property
     def in_path(self) -> tuple[str, ...]:

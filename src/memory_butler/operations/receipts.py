@@ -95,7 +95,7 @@ REPLAY = Operation(
     ),
     handler=_replay,
     needs="read",
-    routes=(Route("GET", "/api/memory/contexts/{receipt_id}/replay"),),
+    routes=(Route("GET", "/api/memory/contexts/{receipt_id}/replay", may_conflict=True),),
 )
 
 

@@ -30,6 +30,7 @@ export function OnItsMind({ companion }: { companion: string }) {
                 {one.due && (
                   <span>
                     due <TimeAgo at={one.due} />
+                    {one.often && `, ${one.often}`}
                   </span>
                 )}
               </p>

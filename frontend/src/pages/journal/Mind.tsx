@@ -123,6 +123,7 @@ function Present({ item, companion }: PresentProps) {
         {item.due && (
           <span>
             due <TimeAgo at={item.due} />
+            {item.often && `, ${item.often}`}
           </span>
         )}
         <span>{fading(item)}</span>

@@ -27,6 +27,7 @@ class Named:
         path: the module below `operations` and the name of the operation, so that a command imports
             its own operation alone.
         assumed: values of required inputs that may be left out; such an input is an option.
+        last: values of required inputs that may be left out, and stay arguments: the last ones.
         options: options by another name than their inputs have; such an input is never an argument.
         also: other words for the same command, which the help leaves out.
         then: called with the output once it is shown; it may raise an error, which the command ends
@@ -41,6 +42,7 @@ class Named:
     summary: str
     examples: tuple[str, ...] = ()
     assumed: Mapping[str, str] = field(default_factory=dict)
+    last: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
     then: Callable[[Any], None] | None = None

@@ -24,6 +24,8 @@ GROUPS: Final[Mapping[str, str]] = {
     "token": "Manage tokens for agents and programs.",
 }
 
+# The butler of what is typed at the command line, where none is named.
+_SELF: Final = "cli"
 _COLOUR = 'memory-butler store-fact user favorite_color "Prefers dark green" --tag taste'
 
 COMMANDS: Final[tuple[Named, ...]] = (
@@ -56,7 +58,11 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "retrieval.memory_context",
         FIND,
         "Print the memory block for a prompt, as a session gets it.",
-        ('memory-butler context "Plan my week" claude-code --token-budget 1000',),
+        (
+            'memory-butler context "Plan my week"',
+            'memory-butler context "Plan my week" claude-code --token-budget 1000',
+        ),
+        last={"butler": _SELF},
         embeds=True,
     ),
     Named("get", "curation.memory_get", FIND, "Show one memory in full, in any state."),
@@ -259,7 +265,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
             'memory-butler store-episode "Ana called about the trip"',
             "memory-butler store-episode - --butler notes < today.txt",
         ),
-        {"butler": "cli"},
+        {"butler": _SELF},
         begins=True,
         embeds=True,
     ),

@@ -203,10 +203,14 @@ def _parameter(name: str, described: "FieldInfo", named: Named) -> inspect.Param
     required = described.is_required() and name not in named.assumed
     if not _is_option(name, described, named):
         argument = typer.Argument(
-            help=_help(described, words), metavar=metavar, autocompletion=complete
+            help=_help(described, words, named.last.get(name)),
+            metavar=metavar,
+            autocompletion=complete,
+            show_default=False,
         )
         taken = list[str] if get_origin(kind) is list else str
-        return _keyword(name, Annotated[taken, argument], inspect.Parameter.empty)
+        default = named.last.get(name, inspect.Parameter.empty)
+        return _keyword(name, Annotated[taken, argument], default)
     option = typer.Option(
         _option(name, named),
         help=_help(described, (), named.assumed.get(name)),

@@ -178,6 +178,8 @@ def _of_route(route: Route) -> Iterator[int]:
         yield 404
     if route.method != "GET":
         yield from (409, 413)
+    elif route.may_conflict:
+        yield 409
 
 
 def _endpoint(operation: Operation[Any, Any], route: Route) -> Callable[..., Awaitable[Response]]:

@@ -272,6 +272,6 @@ def show_items(items: "Sequence[WorkingItem]", zone: "tzinfo", *, empty: str = "
             f"{score:.3f}",
             "█" * round(score * _BAR) + "░" * (_BAR - round(score * _BAR)),
             str(one.turns),
-            f"{due} {phase}".strip(),
+            ", ".join(part for part in (f"{due} {phase}".strip(), one.often) if part),
         )
     console().print(made)
