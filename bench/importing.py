@@ -16,10 +16,11 @@ and of the database.
 
     python bench/importing.py --facts 2000 --rounds 3
 
-With `--erase`: so many facts about 200 people, imported until all are found by meaning, and then
-how long it takes to erase one of the people, with the start of the command; the database runs.
+With `--erase`: so many facts about 200 people (`--people`), imported until all are found by
+meaning, and then how long it takes to erase one of the people, with the start of the command; the
+database runs.
 
-    python bench/importing.py --erase 20000
+    python bench/importing.py --erase 20000 --people 1
 """
 
 import argparse
@@ -49,7 +50,6 @@ from memory_butler.logs import configure
 from memory_butler.store import embedded
 
 _SESSION = 500
-_PEOPLE = 200
 _LOOK_SECONDS = 0.05
 _WORDS = (
     "the of to a in is that we it for on this with be file test function error return value"
@@ -210,17 +210,17 @@ def _imported(lines: Sequence[dict[str, str]]) -> Import:
     return Import(start.seconds, run, database)
 
 
-def _erasing(count: int, chance: random.Random) -> float:
+def _erasing(count: int, persons: int, chance: random.Random) -> float:
     """Seconds to erase one of the people that so many facts are about."""
-    people = [f"Person {chance.choice(_WORDS)} {number}" for number in range(_PEOPLE)]
+    people = [f"Person {chance.choice(_WORDS)} {number}" for number in range(persons)]
     lines: list[dict[str, object]] = [
         {"kind": "entity", "id": name, "canonical_name": name, "entity_type": "person"}
         for name in people
     ]
     for number in range(count):
-        name = people[number % _PEOPLE]
+        name = people[number % persons]
         said = " ".join(chance.choices(_WORDS, k=10))
-        about = {"subject": name, "predicate": f"told {number // _PEOPLE}", "entity_id": name}
+        about = {"subject": name, "predicate": f"told {number // persons}", "entity_id": name}
         lines.append({"kind": "fact", **about, "content": f"{name} {said} {number}"})
     with data_folder() as data_dir:
         file = data_dir.parent / "facts.jsonl"
@@ -237,6 +237,7 @@ def main() -> None:
     parser.add_argument("--embedded", type=int, default=2_000, help="of these, embed so many")
     parser.add_argument("--facts", type=int, help="measure so many facts against the embedder")
     parser.add_argument("--erase", type=int, help="erase a person among so many facts")
+    parser.add_argument("--people", type=int, default=200, help="that they are about, with --erase")
     parser.add_argument("--rounds", type=int, default=3, help="how often, with --facts")
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help="where the turns are")
     given = parser.parse_args()
@@ -246,8 +247,9 @@ def main() -> None:
         return
     chance = random.Random(7)
     if given.erase:
-        seconds = _erasing(given.erase, chance)
-        print(f"{machine()}\none of {_PEOPLE} people erased, {given.erase} facts: {seconds:.1f} s")
+        seconds = _erasing(given.erase, given.people, chance)
+        told = f"one of {given.people} people erased, {given.erase} facts: {seconds:.1f} s"
+        print(f"{machine()}\n{told}")
         return
     with data_folder() as data_dir:
         projects, few = data_dir.parent / "projects", data_dir.parent / "few"
