@@ -6,6 +6,7 @@ import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,6 +38,68 @@ def test_out_and_in(installation: Installation, tmp_path: Path, name: str) -> No
     assert again["restored"] == {} or sum(again["restored"].values()) == 0
     found = installation.inside("recall", "drink", "--tenant", copy, "--json").json["results"]
     assert [one["content"] for one in found] == ["Prefers tea"]
+
+
+def test_what_memory_has_of_a_person_or_a_writer(
+    installation: Installation, tenant: str, tmp_path: Path
+) -> None:
+    def say(*words: str, code: int = 0) -> Any:
+        return installation.inside(*words, "--tenant", tenant, code=code)
+
+    ana = say("entities", "create", "Ana Silva", "person", "--json").json["entity"]["id"]
+    told = ("store-episode", "Ana Silva and Ben met", "--butler", "notes", "--json")
+    met = say(*told).json["id"]
+    words = ("store-fact", "Ana Silva", "drink", "--entity-id", ana, "--source-episode-id", met)
+    say(*words, "Drinks coffee")
+    say(*words, "Drinks tea")
+    say("store-fact", "Ben", "sister", "Is the brother of Ana Silva")
+    say("store-fact", "Ben", "home", "Lives in Bern")
+
+    def rows(*options: str) -> list[dict[str, Any]]:
+        out = say("export", "-", "--without-vectors", *options).out.splitlines()
+        assert (
+            json.loads(out[-1])["rows"] == len(out) - 2 == sum(json.loads(out[0])["rows"].values())
+        )
+        return [json.loads(line) for line in out[1:-1]]
+
+    def contents(found: list[dict[str, Any]]) -> set[str]:
+        return {one["row"]["content"] for one in found if "content" in one["row"]}
+
+    of_ana = rows("--entity", "Ana Silva")
+    assert contents(of_ana) == {"Drinks coffee", "Drinks tea"}
+    assert {one["table"] for one in of_ana} == {
+        "entities",
+        "facts",
+        "memory_events",
+        "memory_links",
+        "memory_versions",
+    }
+    # No row names what is not in the file.
+    assert met not in json.dumps([one["row"] for one in of_ana if one["table"] != "memory_events"])
+    assert contents(rows("--entity", ana, "--sources", "--mentions")) == {
+        "Drinks coffee",
+        "Drinks tea",
+        "Ana Silva and Ben met",
+        "Is the brother of Ana Silva",
+    }
+    # With what was drawn from it alone.
+    assert contents(rows("--writer", "notes")) == {
+        "Ana Silva and Ben met",
+        "Drinks coffee",
+        "Drinks tea",
+    }
+    file = tmp_path / "ana.jsonl"
+    done = say("export", str(file), "--entity", "Ana Silva").err
+    assert "What memory has of entity Ana Silva" in done
+    assert "Not in it: 2 memories that may say the same" in done
+    taken = ("import", str(file), "--trust", "user_said", "--tenant", f"{tenant}-copy")
+    assert installation.inside(*taken, "--json").json["bad_lines"] == []
+    copied = installation.inside("entities", "show", "Ana Silva", "--tenant", f"{tenant}-copy").out
+    assert "Drinks tea" in copied
+    assert "Lives in Bern" not in copied
+    for wrong in (("--mentions",), ("--sources",), ("--entity", ana, "--writer", "notes")):
+        say("export", "-", *wrong, code=3)
+    assert "no entity" in say("export", "-", "--entity", "Nobody", code=4).err
 
 
 def test_the_next_export_removes_what_a_killed_one_left(

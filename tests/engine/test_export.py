@@ -20,7 +20,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
 from memory_butler.engine.reembed import embed_imported
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
-from memory_butler.store import embeddings
+from memory_butler.store import embeddings, transfer
 from memory_butler.store.transaction import open_pool, prepare_connection, transaction
 
 pytestmark = pytest.mark.anyio
@@ -280,3 +280,24 @@ def _without(data: bytes, column: str) -> bytes:
         if line.get("table") == "facts":
             del line["row"][column]
     return b"\n".join(json.dumps(line).encode() for line in [header, *lines])
+
+
+async def test_of_each_table_it_is_decided_whether_a_part_of_an_export_has_it(
+    memory: Memory, principal: Principal
+) -> None:
+    # A row of these is of several memories, or of none.
+    shared = {
+        "audit_checkpoints",
+        "butler_state",
+        "consolidation_runs",
+        "context_receipts",
+        "erasures",
+        "event_seals",
+        "items",
+        "masked_texts",
+        "served",
+    }
+    async with memory.reading(principal.tenant) as tx:
+        names = {one.name: transfer.is_of_items(one) for one in await transfer.tables(tx)}
+    assert {name for name, is_part in names.items() if not is_part} <= shared
+    assert sum(names.values()) == 8

@@ -6,7 +6,7 @@ migration adds some; hence the statements are put together here, and not in the 
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from memory_butler.domain.trust import DEFAULT_TRUST, Trust
@@ -29,6 +29,18 @@ _NAMED_MODEL = (
     "|| jsonb_build_object('model', (SELECT v.model_name || ' ' || v.version"
     " FROM embedding_versions v WHERE v.id = t.embedding_version_id))"
 )
+
+
+# Which rows of a table are of some memories and entities; of no other table is a row theirs alone.
+_OF_ITEM: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("episodes", "facts", "rules", "entities", "memory_versions"), "id = ANY ($2)"),
+    "memory_links": "source_id = ANY ($2) AND target_id = ANY ($2)",
+    "rule_applications": "rule_id = ANY ($2)",
+    "memory_events": " OR ".join(
+        f"payload->>'{name}' = ANY ($2::uuid[]::text[])"
+        for name in ("memory_id", "entity_id", "source_entity_id", "target_entity_id")
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +83,22 @@ async def tables(tx: Transaction) -> list[Table]:
     return ordered
 
 
-async def count(tx: Transaction, table: Table) -> int:
-    """How many rows the tenant has in it."""
+async def count(tx: Transaction, table: Table, only: Sequence[UUID] | None = None) -> int:
+    """How many rows the tenant has in it; or how many of them are of some memories and entities."""
     await unbounded(tx)
-    query = f"SELECT count(*) FROM {quoted(table.name)} WHERE tenant_id = $1"  # noqa: S608
-    total: int = await tx.connection.fetchval(query, tx.tenant, timeout=UNBOUNDED_SECONDS)
+    which, given = _wanted(table, only)
+    query = f"SELECT count(*) FROM {quoted(table.name)} WHERE tenant_id = $1{which}"  # noqa: S608
+    total: int = await tx.connection.fetchval(query, tx.tenant, *given, timeout=UNBOUNDED_SECONDS)
     return total
+
+
+def is_of_items(table: Table) -> bool:
+    """Whether a row of it is of one memory or entity alone."""
+    return table.name in _OF_ITEM
+
+
+def _wanted(table: Table, only: Sequence[UUID] | None) -> tuple[str, list[object]]:
+    return ("", []) if only is None else (f" AND ({_OF_ITEM[table.name]})", [list(only)])
 
 
 async def digest(
@@ -108,18 +130,27 @@ async def ids(tx: Transaction, table: Table) -> list[UUID]:
     return [row["id"] for row in await tx.fetch(query)]
 
 
-async def dump(tx: Transaction, table: Table, leave_out: Collection[str]) -> AsyncIterator[str]:
-    """The tenant's rows as JSON objects, as PostgreSQL writes them: no number loses a digit."""
+async def dump(
+    tx: Transaction,
+    table: Table,
+    leave_out: Collection[str],
+    only: Sequence[UUID] | None = None,
+) -> AsyncIterator[str]:
+    """The tenant's rows as JSON objects, as PostgreSQL writes them: no number loses a digit.
+
+    With `only`: those of these memories and entities.
+    """
     # The first row may come when all are sorted: of a hundred thousand facts that takes seconds.
     await unbounded(tx)
     order = ", ".join(quoted(column) for column in table.order)
     # By name: to write a vector as text and leave it out then takes most of the time.
     wanted = ", ".join(quoted(column) for column in table.columns if column not in leave_out)
     name = quoted(table.name)
-    rows = f"SELECT {wanted} FROM {name} WHERE tenant_id = $1 ORDER BY {order}"  # noqa: S608
+    which, given = _wanted(table, only)
+    rows = f"SELECT {wanted} FROM {name} WHERE tenant_id = $1{which} ORDER BY {order}"  # noqa: S608
     query = f"SELECT to_jsonb(t)::text FROM ({rows}) t"  # noqa: S608 -- of the catalog
     async for row in tx.connection.cursor(
-        query, tx.tenant, prefetch=_FETCHED, timeout=UNBOUNDED_SECONDS
+        query, tx.tenant, *given, prefetch=_FETCHED, timeout=UNBOUNDED_SECONDS
     ):
         yield row[0]
 
