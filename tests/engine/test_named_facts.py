@@ -263,3 +263,23 @@ async def test_several_allergies_of_one_file_all_hold(
         ("allergy_soy", "To soy"),
         ("home", "Lives in Thun"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Has a severe reaction to bee stings", "Has a severe reaction to wasp venom"),
+        ("Is allergic to soft cheese", "Is allergic to hard cheese"),
+        ("Is allergic to nuts", "Is not allergic to penicillin"),
+        ("Is allergic to nuts", "Had an anaphylactic shock after ibuprofen in 2019"),
+    ],
+)
+async def test_no_allergy_is_taken_for_another_wording(
+    memory: Memory, principal: Principal, clock: Clock, one: str, other: str
+) -> None:
+    await _said(memory, principal, "Ben", one, "allergy")
+    clock.advance(days=1)
+    await _said(memory, principal, "Benjamin", other, "allergy", permanence="permanent")
+    clock.advance(days=1)
+    made = await create_entity(memory, principal, "Ben", "person", aliases=["Benjamin"])
+    assert await _about(memory, principal, made["id"]) == sorted([one, other])

@@ -291,8 +291,10 @@ def _cannot_both_be(earlier: Statement, later: Statement, nearness: float) -> bo
     return single and not both and bool(_other_value(earlier, later))
 
 
-def _opposed(earlier: Statement, later: Statement) -> bool:
-    one, other = set(_WORD.findall(earlier.text)), set(_WORD.findall(later.text))
+def _opposed(earlier: Statement, later: Statement, names: frozenset[str] = frozenset()) -> bool:
+    """Whether each has a word that is the opposite of one of the other; `names` are no such."""
+    one = set(_WORD.findall(earlier.text)) - names
+    other = set(_WORD.findall(later.text)) - names
     said, instead = one - other, other - one
     return any((a in said and b in instead) or (b in said and a in instead) for a, b in _OPPOSITES)
 
@@ -379,6 +381,18 @@ def one_more(known: Statement, stated: Statement, nearness: float) -> bool:
     # "hydrocortisone" for "hydrochlorothiazide": no inflection of one word.
     another = not {word[:_STEM] for word in lost}.isdisjoint(word[:_STEM] for word in new)
     return another or not new or compare(known, stated, nearness) != "duplicate"
+
+
+def holds_besides(known: Statement, other: Statement) -> bool:
+    """Whether a fact may be true besides another of its key, where nobody said one for the other.
+
+    Stricter than `one_more` in what it gives up, since nobody looks on: what has a word that the
+    other lacks, in no spelling, says something. "A reaction to bee stings" is no rewording of "a
+    reaction to wasp venom", near as they are, and an allergy to soft cheese goes with one to hard.
+    """
+    if has_one_value(known) or not _unlike(known, other):
+        return False
+    return is_of_several(known) or not _opposed(known, other, known.names | other.names)
 
 
 def says_less(known: Statement, stated: Statement) -> bool:

@@ -16,9 +16,10 @@ from memory_butler.domain.exchange import MARK
 from memory_butler.domain.facts import FactPeriod, key_of
 from memory_butler.domain.likeness import (
     Statement,
+    compare,
     has_one_value,
+    holds_besides,
     is_of_several,
-    one_more,
     says_less,
     telling_words,
     words_of,
@@ -121,27 +122,40 @@ async def part(
         told = [row for key in sorted(own) for row in of_key.get((loser["scope"], key), ())]
         held = stays[winner["id"]] = stays[winner["id"]] or [winner]
         for rival in (*held[:DEPTH], *told[:DEPTH]):
-            if not await _holds_besides(tx, loser, rival, subject):
+            if not _holds_besides(loser, rival, subject):
                 parted.superseded.append((rival, loser))
                 break
         else:
-            known, stated = _statements(subject, winner, loser)
-            doubtful = not is_of_several(stated) or says_less(known, stated)
-            words = tuple(telling_words(known, stated))
+            words = tuple(telling_words(*_statements(subject, winner, loser)))
+            doubtful = await _is_doubtful(tx, winner, loser, subject)
             parted.beside.append(Beside(loser, winner, words, doubtful))
             held.append(loser)
     return parted
 
 
-async def _holds_besides(tx: Transaction, loser: Row, rival: Row, subject: str) -> bool:
+def _holds_besides(loser: Row, rival: Row, subject: str) -> bool:
     if same_words(loser["content"], rival["content"]):
         return False
-    known, stated = _statements(subject, loser, rival)
-    if max(len(loser["content"]), len(rival["content"])) > COMPARED_CHARACTERS:
+    known, other = _statements(subject, loser, rival)
+    if _are_long(loser, rival):
         return not has_one_value(known)
-    embedded = await facts.embedded(tx, rival["id"])
-    near = await facts.nearness(tx, loser["id"], embedded)
-    return one_more(known, stated, near)
+    return holds_besides(known, other)
+
+
+def _are_long(*rows: Row) -> bool:
+    """Whether one is too long to be compared (C-428)."""
+    return max(len(row["content"]) for row in rows) > COMPARED_CHARACTERS
+
+
+async def _is_doubtful(tx: Transaction, winner: Row, loser: Row, subject: str) -> bool:
+    """Whether two facts that both hold may be a fact and its correction."""
+    known, stated = _statements(subject, winner, loser)
+    if is_of_several(stated) and not says_less(known, stated):
+        return False
+    if _are_long(loser, winner):
+        return True
+    near = await facts.nearness(tx, loser["id"], await facts.embedded(tx, winner["id"]))
+    return compare(known, stated, near) != "duplicate"
 
 
 def _statements(subject: str, one: Row, other: Row) -> tuple[Statement, Statement]:
@@ -167,12 +181,12 @@ async def one_of_several(tx: Transaction, new: NewFact) -> NewFact:
     names = [] if entity is None else [entity["canonical_name"], *entity["aliases"]]
     subject = " ".join([new.subject, *names])
     for row in held:
-        if not await _holds_besides(tx, row, _row_of(new), subject):
+        if not _holds_besides(row, _row_of(new), subject):
             return new
     for predicate in sorted(own_predicates(new.predicate, new.content)):
         own = replace(new, predicate=predicate)
         for row in await _active_of(tx, own):
-            if not await _holds_besides(tx, row, _row_of(own), subject):
+            if not _holds_besides(row, _row_of(own), subject):
                 return replace(new, predicate=row["predicate"])
     known, stated = _statements(subject, held[0], _row_of(new))
     return await under_its_own_key(tx, new, telling_words(known, stated))
