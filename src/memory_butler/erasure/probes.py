@@ -22,7 +22,7 @@ from memory_butler.store.transaction import Transaction
 MAX_PROBED: Final = 2000
 # Each probe by words and vectors is a search of all that there is, in the tables that the probe by
 # id has asked for every text. More than this proves no more, and took most of an erasure (C-475).
-MAX_SEARCHED: Final = 20
+MAX_SEARCHED: Final = 8
 _DEPTH: Final = 50
 # Shorter texts stand in others by chance.
 _MIN_QUOTED: Final = 12
