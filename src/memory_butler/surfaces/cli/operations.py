@@ -76,6 +76,8 @@ _SYNONYMS: Final = {("job", "cleanup"): "episode_cleanup"}
 # Where a day without a year is one to come.
 _AHEAD: Final = ("valid_until",)
 _ID: Final = re.compile(r"[0-9a-fA-F]{8}[0-9a-fA-F-]{0,28}")
+# What may name an input in an error: a word with an underscore, or the first one of a complaint.
+_FIELD: Final = re.compile(r"(?<![\w-])[a-z]+(?:_[a-z]+)+\b|^[a-z]+(?=:| (?:is|are|must|takes|\d))")
 # The one input that is not asked for: it is --tenant.
 _TENANT: Final = "tenant_id"
 
@@ -393,14 +395,12 @@ def _spelled(named: Named, fields: "Mapping[str, FieldInfo]") -> "Iterator[None]
     try:
         yield
     except MemoryButlerError as error:
-        said = str(error)
-        for name, described in fields.items():
-            if name == _TENANT or not _is_option(name, described, named):
-                continue
-            field = described.alias or name
-            # A name of one word may be any word.
-            spot = rf"{field}\b" if "_" in field else rf"^{field}(?=:| (?:is|are|must|takes|\d))"
-            said = re.sub(rf"(?<![\w-]){spot}", _option(name, named), said)
+        options = {
+            described.alias or name: _option(name, named)
+            for name, described in fields.items()
+            if name != _TENANT and _is_option(name, described, named)
+        }
+        said = _FIELD.sub(lambda found: options.get(found[0], found[0]), str(error))
         error.args = (said, *error.args[1:])
         raise
 
