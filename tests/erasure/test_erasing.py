@@ -174,6 +174,8 @@ async def test_what_else_names_an_erased_person_is_told(
         for subject, content in (
             ("Pepa", "Ferret of TOMÁS  Ferreira"),
             ("Tomás Ferreiras Haus", "has a garden"),
+            ("Tomás Ferreira-Lobo", "plays the drums"),
+            ("guest", "is Ana-Tomás Ferreira by her passport"),
             ("lunch", "with Ed on Friday"),
             ("customer", "株式会社田中さんに電話"),
             ("ask", "T. (Tom), not his brother"),
@@ -190,10 +192,10 @@ async def test_what_else_names_an_erased_person_is_told(
     assert {one.id for one in found.kept} == {*named, rule, said}
     assert {one.why for one in found.kept} == {"names the erased entity"}
     wider = (await preview(kept, principal, replace(target, mentions=True))).scope
-    # What goes for good has the name as it is written; "TOMÁS" and "Ferreiras" are told.
-    assert set(wider.doomed.facts) == {about, *named[2:]}
+    # What goes for good has the name as it is written; "TOMÁS" and "Ferreira-Lobo" are told.
+    assert set(wider.doomed.facts) == {about, *named[4:]}
     assert (wider.doomed.rules, wider.doomed.episodes) == ((rule,), (said,))
-    assert {one.id for one in wider.kept} == set(named[:2])
+    assert {one.id for one in wider.kept} == set(named[:4])
     done = (await erase(kept, principal, target)).certificate
     assert done["kept"]["total"] == len(named) + 2
     assert "Ferreira" not in json.dumps(done)

@@ -152,7 +152,8 @@ def _naming(names: Iterable[str], *, surely: bool = False) -> str:
     """The regular expression of PostgreSQL that finds texts with one of these names; "" for none.
 
     As words of their own, where their script parts words; a longer name also where it is inflected.
-    `surely`: as they are written alone, and none of a single letter: "May" is not "may".
+    `surely`: as they are written alone, and none of a single letter: "May" is not "may", and "Maria
+    Silva" is not "Maria Silva-Costa".
     """
     found = []
     for name in sorted({" ".join(one.split()) for one in names} - {""}):
@@ -162,7 +163,8 @@ def _naming(names: Iterable[str], *, surely: bool = False) -> str:
         if not _UNPARTED.search(name):
             ending = "[[:alpha:]]{0,2}" if len(name) >= _INFLECTED else "s?"
             ending = "" if surely else ending
-            escaped = f"(?:^|[^[:alnum:]]){escaped}{ending}(?![[:alnum:]])"
+            before, behind = ("(?<![[:alpha:]]-)", "(?!-[[:upper:]])") if surely else ("", "")
+            escaped = f"(?:^|[^[:alnum:]]){before}{escaped}{ending}(?![[:alnum:]]){behind}"
         found.append(escaped)
     case_counts = "(?c)" if surely and found else ""
     return case_counts + "|".join(found)
