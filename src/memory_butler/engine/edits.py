@@ -408,7 +408,7 @@ async def edit_rule(
                 id,
                 content,
                 fitting,
-                scope=inputs.name("scope", changes.get("scope", row["scope"])),
+                scope=inputs.scope(changes.get("scope", row["scope"])),
                 tags=clean.tags if "tags" in brings else row["tags"],
                 metadata=of_another_text(row) | ({NOTE: note} if note else {}),
                 trust=_trust("rule", row, {**changes, "content": content}, ("content",)),
