@@ -68,15 +68,15 @@ standings = st.builds(
 
 
 @pytest.mark.parametrize(
-    ("success", "harmful", "before", "after"),
-    [(0, 0, 0.5, 2 / 3), (3, 0, 0.8, 5 / 6), (0, 3, 0.5, 0.5), (3, 0, 0.9, 0.9)],
+    ("success", "harmful", "helped", "harmed"),
+    [(0, 0, 2 / 3, 0.5), (3, 0, 5 / 6, 4 / 6), (0, 3, 0.5, 0.5), (10, 1, 12 / 14, 11 / 14)],
 )
-def test_help_raises_the_confidence_and_harm_leaves_it(
-    success: int, harmful: int, before: float, after: float
+def test_the_confidence_is_that_of_the_marks_in_any_order_and_never_below_a_new_rules(
+    success: int, harmful: int, helped: float, harmed: float
 ) -> None:
-    old = replace(standing(success=success, harmful=harmful), confidence=before)
-    assert mark_helpful(old, NOW, POLICY).standing.confidence == pytest.approx(after)
-    assert mark_harmful(old, NOW, POLICY).standing.confidence == before
+    before = standing(success=success, harmful=harmful)
+    assert mark_helpful(before, NOW, POLICY).standing.confidence == pytest.approx(helped)
+    assert mark_harmful(before, NOW, POLICY).standing.confidence == pytest.approx(harmed)
 
 
 @pytest.mark.requirement("MAT-01")

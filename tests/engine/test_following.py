@@ -1,11 +1,13 @@
 """One step from fact to fact: what memory knows of those whom the best facts speak of (C-457)."""
 
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 
 from conftest import Clock, Connection
 from memory_butler.domain.principals import Principal
+from memory_butler.engine import matching
 from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.entities import create_entity
@@ -181,7 +183,7 @@ async def test_only_a_few_of_each_are_added(town: Memory, principal: Principal) 
 
 
 async def test_what_was_led_to_takes_a_few_places_of_an_answer(
-    memory: Memory, principal: Principal
+    memory: Memory, principal: Principal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the question itself finds must not give way to all that is known of the teacher."""
     classes = [f"The pottery class of group {place} costs {place}5 euros" for place in range(1, 9)]
@@ -193,10 +195,29 @@ async def test_what_was_led_to_takes_a_few_places_of_an_answer(
         for number in range(3):
             who = f"{subject.title()} Oltmann"
             await tell(memory, principal, who, f"number_{number}", f"Reached under 0441 55{number}")
-    for limit, at_most in ((5, 1), (10, 2), (20, 3)):
-        hits = await recall(memory, principal, "pottery class, whom do I text?", limit=limit)
-        led_to = [hit for hit in hits if hit.match.followed and "Reached" in hit.row["content"]]
-        assert 1 <= len(led_to) <= at_most
+    for limit, at_most in ((5, 1), (10, 2), (14, 2)):
+
+        async def answered(limit: int = limit) -> set[UUID]:
+            asked = "pottery class, whom do I text?"
+            return {hit.row["id"] for hit in await recall(memory, principal, asked, limit=limit)}
+
+        with_steps = await answered()
+        with monkeypatch.context() as patch:
+            patch.setattr(matching, "SURE", 2.0)
+            alone = await answered()
+        assert len(alone) == limit
+        assert 1 <= len(with_steps - alone) <= at_most
+
+
+async def test_what_is_answered_anyway_takes_no_place_of_what_was_led_to(
+    town: Memory, principal: Principal
+) -> None:
+    await tell(town, principal, "pottery", "lesson", LESSON)
+    for number, topic in enumerate(("class", "course", "lesson", "kiln")):
+        said = f"Maren Oltmann says that the pottery {topic} is full when somebody is ill"
+        await tell(town, principal, "Maren Oltmann", f"note_{number}", said)
+    await tell(town, principal, "Maren Oltmann", "phone", NUMBER)
+    assert NUMBER in await found(town, principal, ASKED)
 
 
 async def test_another_tenants_people_are_not_followed(town: Memory, principal: Principal) -> None:

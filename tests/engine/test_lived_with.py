@@ -13,6 +13,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.consolidation.run import Report, run_consolidation
 from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import accept_fact, forget_memory
+from memory_butler.engine.edits import edit_rule
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.feedback import rule_harmed, rule_helped
 from memory_butler.engine.lifecycle import sweep
@@ -273,7 +274,9 @@ async def test_what_the_user_told_memory_to_do_outlasts_what_an_assistant_conclu
         ("user_said", None, 0.002),
         ("user_said", "volatile", 0.03),
         ("agent_inferred", None, 0.01),
-        ("agent_inferred", "permanent", 0.0),
+        ("agent_inferred", "permanent", 0.01),
+        ("agent_inferred", "ephemeral", 0.1),
+        ("user_said", "permanent", 0.002),
         ("tool_output", "permanent", 0.01),
         ("untrusted_web", "permanent", 0.01),
     ],
@@ -297,6 +300,38 @@ async def test_what_a_page_says_does_not_make_its_rules_last(
     await consolidate(memory, principal, answer(new_rules=[stated]))
     (stored,) = await admin.fetch("SELECT decay_rate FROM rules")
     assert stored["decay_rate"] == rate
+
+
+async def test_what_the_user_says_again_lasts(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    """An agent stored it in the session; the episode of the session has the user saying it."""
+    rule = "Book the big table at the Linde in December"
+    id = await store_rule(memory, principal, rule)
+    await store_episode(memory, principal, f"User: {rule}.\nAssistant: Done.", BUTLER)
+    await consolidate(memory, principal, answer(new_rules=[{"content": rule}]))
+    (stored,) = await admin.fetch("SELECT id, decay_rate, permanence FROM rules")
+    assert tuple(stored) == (id, 0.002, "stable")
+
+
+async def test_an_edited_rule_lasts_as_long_as_the_word_that_it_is_on(
+    memory: Memory, principal: Principal, clock: Clock, admin: Connection
+) -> None:
+    id = await store_rule(memory, principal, "Offer tea at four")
+    for _ in range(4):
+        await rule_helped(memory, principal, id)
+
+    async def life() -> tuple[object, ...]:
+        return tuple(await admin.fetchrow("SELECT decay_rate, permanence, confidence FROM rules"))
+
+    assert await life() == (0.01, "standard", pytest.approx(5 / 6))
+    words = {"content": "Offer green tea at four", "trust": "user_said"}
+    await edit_rule(memory, principal, id, words)
+    assert await life() == (0.002, "stable", 0.5)  # another text has helped nobody yet
+    await edit_rule(memory, principal, id, {"tags": ["tea"]})
+    assert await life() == (0.002, "stable", 0.5)
+    await edit_rule(memory, principal, id, {"content": "Offer black tea at four"})
+    assert await life() == (0.01, "standard", 0.5)
 
 
 async def test_a_warning_is_recalled_however_old_its_rule(

@@ -144,7 +144,7 @@ async def test_a_faded_memory_is_shown_as_faded_wherever_it_is_shown(
     read = await client.read("memory_get", **reference)
     assert "effective_confidence: 0.549" in read
     marked = await client.call("memory_mark_helpful", rule_id=rule)
-    assert marked["rule"]["effective_confidence"] <= 0.5
+    assert marked["rule"]["effective_confidence"] == pytest.approx(2 / 3, abs=1e-6)
     async with served.rest() as rest:
         edited = await rest.put(f"/api/memory/rules/{rule}", json={"content": "Ask of the cello"})
         assert edited.json()["rule"]["effective_confidence"] <= 0.5

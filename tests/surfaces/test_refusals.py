@@ -9,6 +9,7 @@ from mcp.shared.exceptions import MCPError
 
 from conftest import Connection
 from memory_butler.domain.permanence import PERMANENCES
+from surfaces.conftest import Serve
 from surfaces.serving import Client, Served
 
 pytestmark = pytest.mark.anyio
@@ -133,6 +134,17 @@ async def test_an_empty_text_where_none_fits_is_left_out(client: Client) -> None
     assert (kept["importance"], kept["permanence"], kept["tags"]) == (5.0, "standard", [])
     assert (kept["entity_id"], kept["valid_until"], kept["trust"]) == (None, None, "agent_inferred")
     assert await client.read("memory_search", query="Ana", types="", limit=" ", mode="")
+
+
+async def test_what_takes_away_is_never_guessed_at(serve: Serve) -> None:
+    """ "Undo this event" without one is not "undo the latest change"."""
+    async with serve(toolsets=("memory", "trust")) as served, served.mcp() as client:
+        stored = await _stored(client, "memory_store_fact", **_FACT)
+        for arguments in ({"event_id": ""}, {"event_id": "", "run_id": ""}, {"dry_run": ""}):
+            assert await client.refusal("memory_undo", **arguments)
+        assert await client.refusal("memory_run_episode_cleanup", max_entries="")
+        got = await client.call("memory_get", memory_type="fact", memory_id=stored)
+        assert got["memory"]["validity"] == "active"
 
 
 async def test_an_error_does_not_repeat_a_text(client: Client) -> None:

@@ -125,7 +125,7 @@ _EXTRAS: Final = {
         "trust",
         "allow_secrets",
     },
-    "memory_store_rule": {"trust", "allow_secrets"},
+    "memory_store_rule": {"trust", "permanence", "allow_secrets"},
     "memory_search": {"min_trust", "min_relevance", "session_id", "explain"} | _AXES,
     "memory_recall": {"min_confidence", "min_trust", "min_relevance", "session_id", "explain"}
     | _AXES,

@@ -115,3 +115,8 @@ async def test_a_rule_that_the_user_gave_lasts_longer_than_an_agents(
             got = await client.call("memory_get", memory_type="rule", memory_id=stored["id"])
             rates.append(got["memory"]["decay_rate"])
         assert rates == [0.01, 0.002]
+        stored = await client.call(
+            "memory_store_rule", content="Today answer in French", permanence="ephemeral"
+        )
+        got = await client.call("memory_get", memory_type="rule", memory_id=stored["id"])
+        assert got["memory"]["decay_rate"] == 0.1

@@ -149,7 +149,14 @@ class RuleStanding:
     success_count: int = 0
     harmful_count: int = 0
     needs_inversion: bool = False
-    confidence: float = NEW_CONFIDENCE
+
+    @property
+    def confidence(self) -> float:
+        """By the rule of succession, and never less than that of a new rule (C-462).
+
+        So what helped four times of four fades 51 days later than what was said once.
+        """
+        return max(NEW_CONFIDENCE, (self.success_count + 1) / (self.applied_count + 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +176,6 @@ def helpful_effectiveness(success: int, applied: int) -> float:
     return success / applied if applied > 0 else 0.0
 
 
-def earned_confidence(success: int, applied: int) -> float:
-    """The rule of succession: a rule that was never applied has the 0.5 of a new one (C-462).
-
-    So what helped four times of four fades 51 days later than what was said once.
-    """
-    return (success + 1) / (applied + 2)
-
-
 def penalised_effectiveness(success: int, harmful: int) -> float:
     """`success / (success + 4 * harmful + 0.01)`: bad advice is punished fourfold (MAT-08).
 
@@ -194,7 +193,6 @@ def mark_helpful(standing: RuleStanding, now: datetime, policy: RulePolicy) -> M
         applied_count=applied,
         success_count=success,
         effectiveness_score=helpful_effectiveness(success, applied),
-        confidence=max(standing.confidence, earned_confidence(success, applied)),
     )
     maturity = _promoted(marked, now, policy)
     if maturity == standing.maturity:

@@ -1,6 +1,5 @@
 """Looking at one memory, confirming it, forgetting it, bringing it back."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import TypeVar, assert_never
 from uuid import UUID
@@ -18,6 +17,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.served import Audience, note
 from memory_butler.store import episodes, events, facts, rules, versions
 from memory_butler.store.rows import Row
+from memory_butler.store.rules import NewRule
 from memory_butler.store.transaction import Transaction, transaction
 
 Found = TypeVar("Found")
@@ -102,15 +102,19 @@ async def confirm_memory(
 
 
 async def confirm_rule(
-    tx: Transaction, principal: Principal, row: Row, now: datetime, tags: Sequence[str] = ()
+    tx: Transaction, principal: Principal, row: Row, now: datetime, said: NewRule | None = None
 ) -> Row:
     """The rule, which the caller has locked, still holds: its decay starts anew.
 
-    `tags` are put to those that it has, as far as there is room.
+    Where it was `said` again, it holds for as long as either has it, and has the tags of both, as
+    far as there is room.
     """
     await versions.keep(tx, "rule", [row["id"]], now)
-    joined = inputs.joined_tags(row["tags"], tags)
-    confirmed = await rules.confirm(tx, row["id"], now, joined)
+    joined = inputs.joined_tags(row["tags"], said.tags if said else ())
+    life = row["decay_rate"], row["permanence"]
+    if said is not None and said.decay_rate < row["decay_rate"]:
+        life = said.decay_rate, said.permanence
+    confirmed = await rules.confirm(tx, row["id"], now, joined, *life)
     told = events.of_memory("memory_confirmed", "rule", row["id"])
     await events.record(tx, principal.actor, [told], now)
     return confirmed
@@ -274,7 +278,7 @@ async def _restore_rule(memory: Memory, principal: Principal, tx: Transaction, i
     kept = {key: value for key, value in row["metadata"].items() if key not in marks}
     await rules.set_metadata(tx, id, kept)
     if _has_expired(memory, row, now):
-        await rules.confirm(tx, id, now, row["tags"])
+        await rules.confirm(tx, id, now, row["tags"], row["decay_rate"], row["permanence"])
         await _tell(tx, principal, "memory_confirmed", "rule", id, memory)
 
 

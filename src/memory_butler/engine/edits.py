@@ -16,6 +16,12 @@ from memory_butler.domain.evidence import BY_USER
 from memory_butler.domain.exchange import MARK
 from memory_butler.domain.facts import FactKey, has_ended
 from memory_butler.domain.links import MemoryType
+from memory_butler.domain.permanence import (
+    DEFAULT_PERMANENCE,
+    RULE_DECAY_RATE,
+    RULE_OF_USER,
+    decay_rate_of,
+)
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
 from memory_butler.domain.rules import (
@@ -402,6 +408,7 @@ async def edit_rule(
             if "content" not in changes and row["content"] != content:
                 raise Conflict(f"rule {id} was edited a moment ago; look at it and try again")
             now = memory.clock()
+            trust = _trust("rule", row, {**changes, "content": content}, ("content",))
             await versions.keep_text(tx, id, now)
             edited = await rules.edit(
                 tx,
@@ -411,8 +418,9 @@ async def edit_rule(
                 scope=inputs.scope(changes.get("scope", row["scope"])),
                 tags=clean.tags if "tags" in brings else row["tags"],
                 metadata=of_another_text(row) | ({NOTE: note} if note else {}),
-                trust=_trust("rule", row, {**changes, "content": content}, ("content",)),
+                trust=trust,
                 now=now,
+                **life_of_edited(row, trust),
             )
             await _tell(tx, principal, "rule_edited", edited, memory)
             if key is not None and brings:
@@ -421,6 +429,21 @@ async def edit_rule(
             return edited
 
     return await shortened(embedded, write)
+
+
+def life_of_edited(row: Row, trust: Trust) -> dict[str, Any]:
+    """`decay_rate` and `permanence` of a rule that has another text, on a word of this trust.
+
+    The user's word lasts, and what others make of it no longer than their own (C-463); a warning
+    that is none any more fades again (C-37).
+    """
+    rate, permanence = row["decay_rate"], row["permanence"]
+    warning = row["maturity"] == "anti_pattern"
+    if trust is Trust.USER_SAID and (warning or rate == RULE_DECAY_RATE):
+        rate, permanence = decay_rate_of(RULE_OF_USER), RULE_OF_USER
+    elif warning or (trust < row["trust"] and rate < RULE_DECAY_RATE):
+        rate, permanence = RULE_DECAY_RATE, DEFAULT_PERMANENCE
+    return {"decay_rate": rate, "permanence": permanence}
 
 
 def of_another_text(row: Row) -> dict[str, Any]:

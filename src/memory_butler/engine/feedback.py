@@ -89,7 +89,6 @@ def standing(row: Row) -> RuleStanding:
         success_count=row["success_count"],
         harmful_count=row["harmful_count"],
         needs_inversion=row["metadata"].get("needs_inversion") is True,
-        confidence=row["confidence"],
     )
 
 

@@ -5,7 +5,7 @@ has no word of the question, and in a large store no rank.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -44,6 +44,7 @@ async def follow(
     vector: Vector,
     seeds: Sequence[UUID],
     places: int,
+    answered: Collection[UUID],
 ) -> list[Followed]:
     """The facts whose subject one of these facts names or is about, if the question names it not.
 
@@ -51,6 +52,7 @@ async def follow(
         vector: the question, of shape (384,).
         seeds: ids of facts, the best first; only `SEEDS` of them count.
         places: how many memories are answered, of which these take `OF_ANSWER`, or one.
+        answered: the memories that are answered anyway, which take none of these places.
     """
     seeds = seeds[:SEEDS]
     if not seeds:
@@ -74,7 +76,10 @@ async def follow(
         return []
     entities = [one for one in by_subject if isinstance(one, UUID)]
     found = await linked(tx, wanted, sorted(names), entities, vector)
-    return _best(found, by_subject, seeds)[: max(1, round(OF_ANSWER * places))]
+    best = _best(found, by_subject, seeds)
+    there = [one for one in best if one.record["id"] in answered]
+    new = [one for one in best if one.record["id"] not in answered]
+    return there + new[: min(AT_MOST, max(1, round(OF_ANSWER * places)))]
 
 
 def _names_in(row: Row) -> list[str]:
@@ -100,4 +105,4 @@ def _best(
             if led:
                 of_each[subject].append(Followed(record, min(led, key=seeds.index)))
     nearest = [one for some in of_each.values() for one in some[:OF_EACH]]
-    return sorted(nearest, key=lambda one: seeds.index(one.seed))[:AT_MOST]
+    return sorted(nearest, key=lambda one: seeds.index(one.seed))

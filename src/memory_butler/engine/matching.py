@@ -1,6 +1,7 @@
 """The candidates for a question: checked, searched for, fused. What follows is the caller's."""
 
 import asyncio
+import heapq
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple
@@ -217,7 +218,8 @@ async def _followed(
         return {}
     seeds = sorted(sure, key=lambda id: (-scores[id].total, id))
     wanted = replace(asked.wanted(["fact"]), depth=READ)
-    steps = await follow(tx, wanted, asked.text, vector, seeds, asked.limit)
+    best = heapq.nlargest(asked.limit, scores, key=lambda id: scores[id].total)
+    steps = await follow(tx, wanted, asked.text, vector, seeds, asked.limit, best)
     there = {one.id for one in facts_found}
     new = [one.record for one in steps if one.record["id"] not in there]
     facts_found += joined((), (), new).get("fact", [])
@@ -225,8 +227,8 @@ async def _followed(
         id = record["id"]
         borne.setdefault(id, Borne.by_nearness(record["nearness"]))
         relevance[id] = max(relevance.get(id, 0.0), STEP * relevance[seed])
-    best = scores[seeds[0]].total or 1.0
-    return {one.record["id"]: scores[one.seed].total / best for one in steps}
+    most = scores[seeds[0]].total or 1.0
+    return {one.record["id"]: scores[one.seed].total / most for one in steps}
 
 
 async def _put_by_name(

@@ -158,7 +158,7 @@ async def _store(
             if says_again and isinstance(clean, NewRule):
                 row = await rules.saying(tx, clean.content, clean.scope, clean.trust)
                 if row is not None and may_touch(clean.trust, Trust(row["trust"])):
-                    await confirm_rule(tx, principal, row, memory.clock(), clean.tags)
+                    await confirm_rule(tx, principal, row, memory.clock(), clean)
                     return Written(confirms=row["id"])
             written = await insert(tx, principal, clean, fitting, restates=says_again)
             if key is not None:

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from memory_butler.domain.permanence import RULE_OF_USER
+from memory_butler.domain.permanence import RULE_OF_USER, Permanence
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
 from memory_butler.engine.browse.criteria import faded, rule_row
@@ -39,6 +39,9 @@ class StoreRuleInput(Input):
     content: str = Field(description='What to do and when: "Confirm before sending messages."')
     scope: str = Field("global", description='"global", or the butler that it is for.')
     tags: list[str] | None = Field(None, description="Words to group rules by.")
+    permanence: Permanence | None = Field(
+        None, description="For how long, as of facts; none: what the user said is stable."
+    )
     trust: GivenTrust = None
     allow_secrets: AllowSecrets = False
 
@@ -58,7 +61,7 @@ async def _store(memory: Memory, principal: Principal, given: StoreRuleInput) ->
     rule = new_rule(
         memory,
         given.content,
-        permanence=RULE_OF_USER if given.trust == "user_said" else None,
+        permanence=given.permanence or (RULE_OF_USER if given.trust == "user_said" else None),
         scope=given.scope,
         tags=given.tags,
         trust=given.trust,

@@ -88,9 +88,11 @@ async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
     return rows(await tx.fetch(SQL["bump"], ids, now))
 
 
-async def confirm(tx: Transaction, id: UUID, now: datetime, tags: list[str]) -> Row:
-    """Restart the decay of a rule that the caller has locked (STO-10); it has these tags then."""
-    return dict(await tx.fetchrow(SQL["confirm"], id, now, tags))
+async def confirm(
+    tx: Transaction, id: UUID, now: datetime, tags: list[str], decay_rate: float, permanence: str
+) -> Row:
+    """Restart the decay of a rule that the caller has locked (STO-10); it has all these then."""
+    return dict(await tx.fetchrow(SQL["confirm"], id, now, tags, decay_rate, permanence))
 
 
 async def for_update(tx: Transaction, id: UUID) -> Row | None:
@@ -219,6 +221,8 @@ async def edit(
     tags: list[str],
     metadata: dict[str, Any],
     trust: Trust,
+    decay_rate: float,
+    permanence: str,
     now: datetime,
 ) -> Row:
     """Give a rule another text, which makes it a candidate that was confirmed now (C-37)."""
@@ -234,6 +238,8 @@ async def edit(
         metadata,
         now,
         trust,
+        decay_rate,
+        permanence,
     )
     return dict(row)
 

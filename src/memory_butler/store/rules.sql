@@ -38,7 +38,7 @@ RETURNING {columns}
 
 -- name: confirm
 UPDATE rules
-SET last_confirmed_at = $3, tags = $4,
+SET last_confirmed_at = $3, tags = $4, decay_rate = $5, permanence = $6,
     metadata = CASE WHEN metadata->>'status' = 'fading' THEN metadata - 'status' ELSE metadata END
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
@@ -116,8 +116,8 @@ WHERE tenant_id = $1 AND id = $2
 UPDATE rules
 SET content = $3, embedding = $4, search_vector = words_of($5),
     embedding_version_id = $6, scope = $7, tags = $8, metadata = $9, maturity = 'candidate',
-    last_evaluated_at = $10, last_confirmed_at = $10, trust = $11,
-    decay_rate = CASE WHEN maturity = 'anti_pattern' THEN 0.01 ELSE decay_rate END
+    last_evaluated_at = $10, last_confirmed_at = $10, trust = $11, decay_rate = $12,
+    permanence = $13, confidence = CASE WHEN content = $3 THEN confidence ELSE 0.5 END
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
 

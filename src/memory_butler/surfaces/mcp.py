@@ -171,7 +171,7 @@ async def answer(
     """
     try:
         takes = operation.input_model
-        given = takes.model_validate(arguments) if structured else _given(takes, arguments)
+        given = takes.model_validate(arguments) if structured else _given(operation, arguments)
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
         return _refusal(
@@ -190,37 +190,39 @@ async def answer(
     return CallToolResult(content=[TextContent(text=content)], structured_content=short)
 
 
-def _given(model: type[BaseModel], arguments: dict[str, Any]) -> BaseModel:
+def _given(operation: Operation[Any, Any], arguments: dict[str, Any]) -> BaseModel:
     """A call's arguments, as the model that wrote them meant them (C-467).
 
     Raises:
         ValidationError: they fit neither as they are nor as meant.
     """
+    model: type[BaseModel] = operation.input_model
     try:
         return model.model_validate(arguments)
     except ValidationError as error:
-        meant = _meant(model, arguments, error)
+        meant = _meant(operation, arguments, error)
         if meant == arguments:
             raise
     return model.model_validate(meant)
 
 
 def _meant(
-    model: type[BaseModel], arguments: dict[str, Any], error: ValidationError
+    operation: Operation[Any, Any], arguments: dict[str, Any], error: ValidationError
 ) -> dict[str, Any]:
     """The arguments with what can only mean one thing put right.
 
     Several models send a list or an object as its JSON text, "" for what they leave out, and a
-    choice as they would write it in a sentence.
+    choice as they would write it in a sentence. What takes something away has no "" left out:
+    "undo this event" must not become "undo the latest change".
     """
-    meant = dict(arguments)
+    model, meant = operation.input_model, dict(arguments)
     for mistake in error.errors(include_input=False, include_url=False):
         name = mistake["loc"][0] if len(mistake["loc"]) == 1 else None
         value = meant.get(name) if isinstance(name, str) else None
         if not isinstance(name, str) or not isinstance(value, str):
             continue
         if not value.strip() and name in model.model_fields:
-            if not model.model_fields[name].is_required():
+            if not operation.destructive and not model.model_fields[name].is_required():
                 del meant[name]
         elif mistake["type"] == "literal_error":
             meant[name] = "_".join(value.lower().replace("-", " ").split())

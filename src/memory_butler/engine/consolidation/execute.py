@@ -221,7 +221,7 @@ class _Answer:
         if draft.held or draft.echo or "echo" in new.metadata:
             self.outcome.counts["echoes"] += 1  # what memory said itself confirms nothing
         elif may_touch(new.trust, Trust(said["trust"])):
-            await confirm_rule(self.tx, self.principal, said, self.memory.clock(), new.tags)
+            await confirm_rule(self.tx, self.principal, said, self.memory.clock(), new)
             self.outcome.counts["rules_confirmed"] += 1
             await self._rests_also_on(("rule", said["id"]), said, draft)
         return _Weighed(draft, said["id"])

@@ -239,11 +239,14 @@ class _Stated:
         return Draft(new, sources, supported_by=stated.supported_by)
 
     def _permanence(self, stated: ExtractedRule) -> Permanence | None:
-        """For how long a rule holds; what a page or a tool says must not make it last."""
-        if self.group.trust < Trust.AGENT_INFERRED:
-            return None
-        said = RULE_OF_USER if self.group.trust is Trust.USER_SAID else None
-        return stated.permanence or said
+        """For how long a rule holds.
+
+        The model may say that it is for a time only. That it lasts follows from who said it alone:
+        what a page, a tool or an assistant says must not stay for ever because it says so.
+        """
+        if stated.permanence and decay_rate_of(stated.permanence) > RULE_DECAY_RATE:
+            return stated.permanence
+        return RULE_OF_USER if self.group.trust is Trust.USER_SAID else None
 
     def _sources(self, named: Sequence[UUID]) -> tuple[tuple[UUID, ...], dict[str, object]]:
         """The episodes that a statement rests on; all, and a mark, where none is named (C-57)."""
@@ -390,7 +393,7 @@ class _Stated:
 
 
 def _of_user(new: NewFact | NewRule) -> NewFact | NewRule:
-    """What the user said. Their rules hold for as long as the model says, or for long (C-463)."""
+    """What the user said. Their rules hold for long, but for those for a time only (C-463)."""
     metadata = {**new.metadata, **BY_USER}
     undecided = isinstance(new, NewRule) and new.decay_rate == RULE_DECAY_RATE
     if undecided and new.trust >= Trust.AGENT_INFERRED:

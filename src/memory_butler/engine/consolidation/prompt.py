@@ -164,7 +164,7 @@ def output_schema(handles: Sequence[str]) -> dict[str, Any]:
     }
     rule = {
         "content": text,
-        "permanence": {"type": "string", "enum": list(PERMANENCES)},
+        "permanence": {"type": "string", "enum": ["ephemeral", "volatile"]},
         "scope": {"type": "string"},
         "tags": {"type": "array", "items": {"type": "string"}},
         "source_episode_ids": sources,

@@ -78,7 +78,7 @@ def chosen(scopes: Collection[str] | None) -> Scopes:
     Raises:
         InvalidInput: a name that no scope can have.
     """
-    return _sorted([inputs.name("scope", one) for one in scopes or ()] or None)
+    return _sorted([inputs.scope(one) for one in scopes or ()] or None)
 
 
 def of_caller(data_dir: Path | None, principal: Principal) -> Peer | None:

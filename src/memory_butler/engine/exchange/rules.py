@@ -31,7 +31,7 @@ from memory_butler.domain.permanence import RULE_DECAY_RATE
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust, outranks, parse_trust
 from memory_butler.engine import writing
-from memory_butler.engine.edits import MARKS, of_another_text
+from memory_butler.engine.edits import MARKS, life_of_edited, of_another_text
 from memory_butler.engine.exchange.packs import moment, sure, text_of
 from memory_butler.engine.exchange.peers import Peer
 from memory_butler.engine.exchange.taken import Taken
@@ -266,6 +266,7 @@ class RuleBatch:
                     tags=new.tags,
                     metadata=metadata,
                     trust=sent.text.trust,
+                    **life_of_edited(row, sent.text.trust),
                     now=self._now,
                 )
 
