@@ -9,13 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from memory_butler.domain.entities import spellings, written_names
+from memory_butler.domain.entities import written_names
 from memory_butler.domain.persons import is_asker
 from memory_butler.domain.text import lowered
 from memory_butler.domain.trust import Trust
 from memory_butler.store import facts
 from memory_butler.store.embeddings import Vector
-from memory_butler.store.rows import Row
 from memory_butler.store.search import Records, Wanted, linked
 from memory_butler.store.transaction import Transaction
 
@@ -40,7 +39,7 @@ class Followed(NamedTuple):
 async def follow(
     tx: Transaction,
     wanted: Wanted,
-    question: str,
+    spellings: Sequence[str],
     vector: Vector,
     seeds: Sequence[UUID],
     places: int,
@@ -48,6 +47,7 @@ async def follow(
     """The facts whose subject one of these facts names or is about, if the question names it not.
 
     Args:
+        spellings: what in the question may be a name.
         vector: the question, of shape (384,).
         seeds: ids of facts, the best first; only `SEEDS` of them count.
         places: how many memories are answered, of which these take `OF_ANSWER`, or one.
@@ -55,8 +55,8 @@ async def follow(
     seeds = seeds[:SEEDS]
     if not seeds:
         return []
-    rows = {row["id"]: row for row in await facts.many(tx, list(seeds))}
-    asked = {lowered(one) for one in spellings(question)}
+    rows = {row["id"]: row for row in await facts.said(tx, list(seeds))}
+    asked = {lowered(one) for one in spellings}
     by_subject: dict[str | UUID, UUID] = {}  # which of them led there first
     names: set[str] = set()  # in lower case, and as written: an entity is found by either
     for id in seeds:
@@ -77,7 +77,7 @@ async def follow(
     return _best(found, by_subject, seeds)[: max(1, round(OF_ANSWER * places))]
 
 
-def _names_in(row: Row) -> list[str]:
+def _names_in(row: Mapping[str, Any]) -> list[str]:
     """Whom a fact is about and whom it names, by their capitals, but for who asks.
 
     "The household" and "ferme" are what most facts are about: to go on from there leads nowhere.

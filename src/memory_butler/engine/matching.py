@@ -8,7 +8,6 @@ from uuid import UUID
 
 from memory_butler.domain import fusion
 from memory_butler.domain.deep import DeepScore, deep_scores
-from memory_butler.domain.entities import spellings
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.persons import Known, about_user, by_name, described_as, may_describe
 from memory_butler.domain.prompts import asks, is_statement
@@ -150,7 +149,7 @@ async def _matches(
         which may say whom it is about, though they bear on it too little themselves.
     """
     wanted = asked.wanted(types)
-    deep = Deep(spellings(asked.text), asked.period) if asked.mode == "deep" else None
+    deep = Deep(asked.spellings, asked.period) if asked.mode == "deep" else None
     if tx.past:
         found = await _of_the_past(tx, wanted, asked, deep, await embedding)
     else:
@@ -217,7 +216,7 @@ async def _followed(
         return {}
     seeds = sorted(sure, key=lambda id: (-scores[id].total, id))
     wanted = replace(asked.wanted(["fact"]), depth=READ)
-    steps = await follow(tx, wanted, asked.text, vector, seeds, asked.limit)
+    steps = await follow(tx, wanted, asked.spellings, vector, seeds, asked.limit)
     there = {one.id for one in facts_found}
     new = [one.record for one in steps if one.record["id"] not in there]
     facts_found += joined((), (), new).get("fact", [])
@@ -242,7 +241,7 @@ async def _put_by_name(
     if (described := described_as(asked.text)) and not tx.past:
         some = await worded(tx, asked.wanted(["fact"]), described, deep=True)
         ids += [row["id"] for row in some[:DESCRIBING]]
-    rows = await facts.many(tx, ids) if ids else []
+    rows = await facts.said(tx, ids) if ids else ()
     return by_name(
         asked.text, [Known(row["subject"], row["predicate"], row["content"]) for row in rows]
     )

@@ -6,7 +6,6 @@ from types import MappingProxyType
 from uuid import UUID
 
 from memory_butler.domain.deep import Evidence, named_speakers
-from memory_butler.domain.entities import spellings
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.prompts import (
     codes_in,
@@ -55,7 +54,7 @@ async def looked_at(
         asked.words,
         vector,
         names_in(asked.text),
-        spellings(asked.text),
+        asked.spellings,
         codes_in(asked.text),
         {memory_type: [one.id for one in some] for memory_type, some in found.items()},
     )
