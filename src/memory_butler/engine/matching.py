@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from memory_butler.domain import fusion
-from memory_butler.domain.deep import DeepScore, deep_scores
+from memory_butler.domain.deep import DeepScore, deep_scores, led_to
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.persons import Known, about_user, by_name, described_as, may_describe
 from memory_butler.domain.prompts import asks, is_statement
@@ -166,8 +166,7 @@ async def _matches(
         scores = deep_scores(evidence_of(asked, pointed, found, looked))
         if vector is not None and looked is not None and relevance is not None:
             linked = await _followed(tx, asked, vector, found, looked[1], relevance, scores)
-        if linked:
-            scores = deep_scores(evidence_of(asked, pointed, found, looked, linked))
+            scores = led_to(scores, linked)
     totals = {id: one.total for id, one in scores.items()}
     best = max(totals.values(), default=0.0) or 1.0
     borne = {} if looked is None else looked[1]

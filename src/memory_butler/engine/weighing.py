@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from uuid import UUID
 
 from memory_butler.domain.deep import Evidence, named_speakers
@@ -162,7 +161,6 @@ def evidence_of(
     pointed: Pointed,
     found: Mapping[MemoryType, Sequence[Found]],
     looked: tuple[Around, dict[UUID, Borne]] | None,
-    linked: Mapping[UUID, float] = MappingProxyType({}),
 ) -> dict[UUID, Evidence[UUID]]:
     """What a deep search knows of each."""
     words, borne, mean, spread = frozenset[str](), dict[UUID, Borne](), 0.0, 1.0
@@ -189,7 +187,6 @@ def evidence_of(
                 own.length,
                 *around_it,
                 named=own.named or one.id in of_user,
-                linked=linked.get(one.id, 0.0),
                 in_period=one.id in perhaps
                 or (asked.period is not None and asked.period.holds(own.happened_at)),
                 on_the_day=one.id in ahead,
