@@ -1,7 +1,7 @@
 """The candidates for a question: checked, searched for, fused. What follows is the caller's."""
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
@@ -154,11 +154,14 @@ async def _matches(
         found = await _of_the_past(tx, wanted, asked, deep, await embedding)
     else:
         found = await _of_today(tx, wanted, asked, deep, embedding, pointed)
+    worded_best = _arm(found.get("fact", ()), "keyword_rank")[:DESCRIBING]
     vector = await embedding
     looked = None if vector is None else await looked_at(tx, wanted, asked, vector, found)
     relevance = None if looked is None else relevance_of(asked, pointed, found, *looked)
     if relevance is not None:
         relevance |= {id: max(EVEN_CHANCE, relevance.get(id, 0.0)) for id in pointed.ids}
+        if max(relevance.values(), default=0.0) < asked.min_relevance:
+            return [], worded_best
     scores: Mapping[UUID, DeepScore] = {}
     linked: Mapping[UUID, float] = {}
     if deep is not None:
@@ -173,10 +176,9 @@ async def _matches(
     about_named = {id for id, one in borne.items() if one.named or one.subject_named}
     matched = []
     for memory_type, some in found.items():
-        for one, rrf, semantic_rank, keyword_rank in _fused(some, asked.depth):
-            bears = None if relevance is None else relevance.get(one.id, 0.0)
-            if (bears or 0.0) < asked.min_relevance:
-                continue
+        bears = {one.id: None if relevance is None else relevance.get(one.id, 0.0) for one in some}
+        enough = {id for id, share in bears.items() if (share or 0.0) >= asked.min_relevance}
+        for one, rrf, semantic_rank, keyword_rank in _fused(some, enough, asked.depth):
             score = scores.get(one.id)
             standing = 0.0 if score is None else _standing(rrf, totals[one.id] / best)
             ranks = (rrf, semantic_rank, keyword_rank)
@@ -187,12 +189,12 @@ async def _matches(
                     *ranks,
                     score,
                     standing,
-                    relevance=bears,
+                    relevance=bears[one.id],
                     about_named=one.id in about_named,
                     followed=one.id in linked,
                 )
             )
-    return matched, _arm(found.get("fact", ()), "keyword_rank")[:DESCRIBING]
+    return matched, worded_best
 
 
 async def _followed(
@@ -308,15 +310,17 @@ async def _of_today(
     return found
 
 
-def _fused(found: Sequence[Found], depth: int) -> Iterator[tuple[Found, float, int, int]]:
-    """The candidates of one table with their score by both ranks, and these; in no order."""
-    fused = {
-        one.id: one
-        for one in fusion.fuse(_arm(found, "semantic_rank"), _arm(found, "keyword_rank"), depth)
-    }
+def _fused(
+    found: Sequence[Found], wanted: Set[UUID], depth: int
+) -> Iterator[tuple[Found, float, int, int]]:
+    """The wanted of one table with their score by both ranks, and these; in no order."""
+    semantic, keyword = _arm(found, "semantic_rank"), _arm(found, "keyword_rank")
+    fused = {one.id: one for one in fusion.fuse(semantic, keyword, depth, wanted)}
     missing = depth + 1
     in_neither = fusion.rrf_score(missing, missing)
     for one in found:
+        if one.id not in wanted:
+            continue
         place = fused.get(one.id)
         if place is None:
             yield one, in_neither, missing, missing
