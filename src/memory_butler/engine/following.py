@@ -13,9 +13,8 @@ from memory_butler.domain.entities import written_names
 from memory_butler.domain.persons import is_asker
 from memory_butler.domain.text import lowered
 from memory_butler.domain.trust import Trust
-from memory_butler.store import facts
 from memory_butler.store.embeddings import Vector
-from memory_butler.store.search import Records, Wanted, linked
+from memory_butler.store.search import Borne, Records, Wanted, linked
 from memory_butler.store.transaction import Transaction
 
 SURE: Final = 0.5  # the probability with which a fact must bear on the question to lead on
@@ -42,6 +41,7 @@ async def follow(
     spellings: Sequence[str],
     vector: Vector,
     seeds: Sequence[UUID],
+    borne: Mapping[UUID, Borne],
     places: int,
 ) -> list[Followed]:
     """The facts whose subject one of these facts names or is about, if the question names it not.
@@ -50,18 +50,19 @@ async def follow(
         spellings: what in the question may be a name.
         vector: the question, of shape (384,).
         seeds: ids of facts, the best first; only `SEEDS` of them count.
+        borne: what the question's candidates say, the seeds among them.
         places: how many memories are answered, of which these take `OF_ANSWER`, or one.
     """
     seeds = seeds[:SEEDS]
     if not seeds:
         return []
-    rows = {row["id"]: row for row in await facts.said(tx, list(seeds))}
     asked = {lowered(one) for one in spellings}
     by_subject: dict[str | UUID, UUID] = {}  # which of them led there first
     names: set[str] = set()  # in lower case, and as written: an entity is found by either
     for id in seeds:
+        row = borne[id].said if id in borne else None
         # What a page says must not lead to what is nobody's business.
-        if (row := rows.get(id)) is None or Trust(row["trust"]) <= Trust.UNTRUSTED_WEB:
+        if row is None or Trust(row["trust"]) <= Trust.UNTRUSTED_WEB:
             continue
         for name in _names_in(row):
             if lowered(name) not in asked:

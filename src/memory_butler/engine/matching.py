@@ -217,7 +217,7 @@ async def _followed(
         return {}
     seeds = sorted(sure, key=lambda id: (-scores[id].total, id))
     wanted = replace(asked.wanted(["fact"]), depth=READ)
-    steps = await follow(tx, wanted, asked.spellings, vector, seeds, asked.limit)
+    steps = await follow(tx, wanted, asked.spellings, vector, seeds, borne, asked.limit)
     there = {one.id for one in facts_found}
     new = [one.record for one in steps if one.record["id"] not in there]
     facts_found += joined((), (), new).get("fact", [])

@@ -224,7 +224,7 @@ async def many(tx: Transaction, ids: list[UUID]) -> list[Row]:
 
 
 async def said(tx: Transaction, ids: list[UUID]) -> Sequence[Mapping[str, Any]]:
-    """What those say that are still active, of whom, and how far each is trusted."""
+    """What those say that are still active: subject, predicate and content."""
     return await tx.fetch(SQL["said"], ids)
 
 

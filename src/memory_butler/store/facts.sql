@@ -137,8 +137,8 @@ RETURNING {columns}
 SELECT {columns} FROM facts WHERE tenant_id = $1 AND id = ANY($2) AND validity = 'active'
 
 -- name: said
-SELECT id, subject, predicate, content, entity_id, trust
-FROM facts WHERE tenant_id = $1 AND id = ANY($2) AND validity = 'active'
+SELECT subject, predicate, content FROM facts
+WHERE tenant_id = $1 AND id = ANY($2) AND validity = 'active'
 
 -- name: of_any_state
 SELECT {columns} FROM facts WHERE tenant_id = $1 AND id = ANY($2)
