@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_butler.domain.deep import Evidence, deep_scores, named_speakers
+from memory_butler.domain.deep import (
+    POINTED_AT,
+    DeepScore,
+    Evidence,
+    deep_scores,
+    led_to,
+    named_speakers,
+)
 
 unit = st.floats(0, 1)
 evidence = st.builds(
@@ -18,7 +25,6 @@ evidence = st.builds(
     before=st.lists(st.integers(0, 9), max_size=2, unique=True),
     after=st.lists(st.integers(0, 9), max_size=2, unique=True),
     named=st.booleans(),
-    linked=unit,
     in_period=st.booleans(),
     told=st.booleans(),
     coverage=unit,
@@ -51,6 +57,15 @@ def test_the_parts_sum_to_the_score_and_only_what_stands_beside_takes_away(
     assert {id: one.total for id, one in backwards.items()} == pytest.approx(
         {id: one.total for id, one in scores.items()}
     )
+
+
+def test_what_a_better_fact_led_to_counts_as_pointed_at_by_how_good_that_fact_is() -> None:
+    scores = deep_scores({0: Evidence[int](0.9), 1: Evidence[int](0.1), 2: Evidence(named=True)})
+    added = led_to(scores, {1: 0.5, 2: 0.5, 3: 1.0})
+    assert added[0] == scores[0]
+    assert added[1] == scores[1]._replace(named=0.5 * POINTED_AT)
+    assert added[2] == scores[2]  # the question names it, which is more
+    assert added[3] == DeepScore(named=POINTED_AT)  # nothing else found it
 
 
 def test_the_arm_that_tells_memories_apart_decides() -> None:

@@ -78,3 +78,11 @@ def test_every_result_has_its_ranks_and_its_place(
 def test_a_better_rank_never_scores_less(rank: int, other: int, gain: int) -> None:
     assert rrf_score(rank, other) > rrf_score(rank + gain, other)
     assert rrf_score(rank, other) == rrf_score(other, rank)
+
+
+@given(arms, arms, limits, st.sets(st.integers(0, 60)))
+def test_those_asked_for_have_the_place_that_they_have_among_all(
+    semantic: list[int], keyword: list[int], limit: int, among: set[int]
+) -> None:
+    everything = fuse(semantic, keyword, limit)
+    assert fuse(semantic, keyword, limit, among) == [one for one in everything if one.id in among]

@@ -78,9 +78,8 @@ class Evidence(NamedTuple, Generic[Id]):
     something said or done (an episode), `by_named` that the question names who said it, `asks`
     that it holds a question, and `of_self` that it is about its speaker. It happened `in_period`,
     the time that the question names, or names a day itself that the question looks ahead to
-    (`on_the_day`). Of what a better fact led to, `linked` is how good that one is, as a share of
-    the best. `nearness` is its cosine to the question, whichever retriever found it, in standard
-    deviations above the mean of the store's cosines.
+    (`on_the_day`). `nearness` is its cosine to the question, whichever retriever found it, in
+    standard deviations above the mean of the store's cosines.
     """
 
     similarity: float | None = None
@@ -90,7 +89,6 @@ class Evidence(NamedTuple, Generic[Id]):
     before: Sequence[Id] = ()
     after: Sequence[Id] = ()
     named: bool = False
-    linked: float = 0.0
     in_period: bool = False
     on_the_day: bool = False
     told: bool = False
@@ -182,7 +180,7 @@ def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
             neighbours=inherits * NEIGHBOUR * lifts.get(id, 0.0) / best,
             session=inherits * SESSION * one.session_rank / best_session,
             reply=inherits * REPLY * (id in replies),
-            named=POINTED_AT * max(float(one.named), one.linked),
+            named=POINTED_AT * one.named,
         )
         if one.told:
             score = score._replace(
@@ -208,6 +206,18 @@ def deep_scores(candidates: Mapping[Id, Evidence[Id]]) -> dict[Id, DeepScore]:
             pointed = ON_THE_DAY if one.on_the_day else POINTED_AT
             scores[id] = scores[id]._replace(period=pointed)
     return scores | _spread(candidates, {id: scores[id] for id in told}, BESIDE * unit * most)
+
+
+def led_to(scores: Mapping[Id, DeepScore], shares: Mapping[Id, float]) -> dict[Id, DeepScore]:
+    """The scores with those of facts that better facts led to, which nothing else may have found.
+
+    Each is pointed at, as far as the fact is good that led to it: `shares` of the best one.
+    """
+    added = dict(scores)
+    for id, share in shares.items():
+        known = added.get(id, DeepScore())
+        added[id] = known._replace(named=max(known.named, POINTED_AT * share))
+    return added
 
 
 def _spread(

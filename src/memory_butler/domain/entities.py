@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from types import MappingProxyType
 from typing import Final, Literal, get_args
 from uuid import UUID
@@ -35,7 +36,7 @@ _WORD = re.compile(r"[^\W_]+")
 _NAME = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 # "St. Gallen", "Dr. Meyer"; what ends a sentence with so short a word is nobody's name.
 _DOTTED = re.compile(rf"[^\W\d_]{{1,4}}\.(?=\s+[^\W\d_])|{_NAME.pattern}")
-_POSSESSIVE = re.compile(r"['’]s$")
+_POSSESSIVE: Final = ("'s", "’s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +88,25 @@ def hint_terms(topic: str | None, mentioned_with: str | Iterable[str] | None) ->
 def spellings(text: str) -> tuple[str, ...]:
     """What in a question may be an entity's name: up to `NAME_WORDS` words in a row, in lower case,
     as written, and capitalised, for a look-up by equality."""
-    found: dict[str, None] = {}
-    for name in written_names(text):
-        found |= dict.fromkeys((lowered(name), name, name.title()))
-    return tuple(found)
+    names = dict.fromkeys(written_names(text))
+    return tuple(
+        dict.fromkeys(said for name in names for said in (lowered(name), name, name.title()))
+    )
 
 
 def written_names(text: str) -> Iterator[str]:
     """What in a text may be a name: up to `NAME_WORDS` words in a row, as written."""
     # "Jean-Luc", "O'Brien" and "St. Gallen" as they are, too; "Ana's" is Ana.
     for pattern in (_WORD, _NAME, _DOTTED):
-        words = [_POSSESSIVE.sub("", word) for word in pattern.findall(text)[:QUESTION_WORDS]]
+        found = islice(pattern.finditer(text), QUESTION_WORDS)
+        words = [_without_possessive(one.group()) for one in found]
         for start in range(len(words)):
             for end in range(start + 1, min(start + NAME_WORDS, len(words)) + 1):
                 yield " ".join(words[start:end])
+
+
+def _without_possessive(word: str) -> str:
+    return word[:-2] if word.endswith(_POSSESSIVE) else word
 
 
 def neighbourhood_boost(fact_texts: Iterable[str], terms: frozenset[str]) -> float:

@@ -4,7 +4,7 @@ Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
 Learning Methods", SIGIR 2009.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
@@ -41,12 +41,15 @@ def rrf_score(semantic_rank: int, keyword_rank: int) -> float:
     return 1 / (RRF_K + semantic_rank) + 1 / (RRF_K + keyword_rank)
 
 
-def fuse(semantic: Sequence[Id], keyword: Sequence[Id], limit: int) -> list[Fused[Id]]:
+def fuse(
+    semantic: Sequence[Id], keyword: Sequence[Id], limit: int, among: Set[Id] | None = None
+) -> list[Fused[Id]]:
     """Fuse the results of both retrievers, best first in each, best first (RRF-01..04).
 
     `limit` is the depth of the retrievers, deeper ranks are cut off. All others are returned, up
     to 2 * limit results: the caller cuts the list (C-43). Equal scores go by semantic rank, then
-    keyword rank, then id, so that the same ranks always give the same list.
+    keyword rank, then id, so that the same ranks always give the same list. `among` names those
+    that are asked for, where the rest only takes ranks.
     """
     if limit < 1:
         raise InvalidInput(f"the depth of a search must be at least 1, not {limit}")
@@ -54,7 +57,8 @@ def fuse(semantic: Sequence[Id], keyword: Sequence[Id], limit: int) -> list[Fuse
     keyword_ranks = _ranks(keyword, limit)
     missing = limit + 1
     fused = []
-    for found in semantic_ranks.keys() | keyword_ranks.keys():
+    ranked = semantic_ranks.keys() | keyword_ranks.keys()
+    for found in ranked if among is None else ranked & among:
         by_meaning = semantic_ranks.get(found, missing)
         by_word = keyword_ranks.get(found, missing)
         fused.append(Fused(found, rrf_score(by_meaning, by_word), by_meaning, by_word))

@@ -4,6 +4,7 @@ Signs of the words alone, in six languages: English, German, French, Spanish, It
 """
 
 import re
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -224,6 +225,7 @@ CAPITALISED: Final = frozenset(
     tuesday wednesday thursday friday saturday sunday mr mrs ms dr english
     """.split()
 )
+_NO_NAMES: Final = CAPITALISED | _PERSONAL_WORDS
 
 # With a point before a name, in which it is no name by itself, and the point ends no sentence.
 _BEFORE_NAME: Final = re.compile(r"(?:St|Ste|Sta|Mt|Ft|Pt|Dr|Mrs?|Ms|Prof)\.\s{1,3}(?=[^\W\d_a-z])")
@@ -302,7 +304,9 @@ def is_task(question: str) -> bool:
 
     What anybody makes up or knows is such a task, too: "give me a regex", "name five rivers".
     """
-    task = _POLITELY.sub("", question[:_READ])
+    task = question[:_READ]
+    if politely := _POLITELY.match(task):
+        task = task[politely.end() :]
     if _WITH_TOOL.match(task):
         return True
     return next(iter(_words(task)), "") in _TASKS or _MADE_UP.match(task) is not None
@@ -338,7 +342,7 @@ def names_in(question: str) -> list[str]:
         for one in capitals
         if not _begins_sentence(text, one.start())
         and not (word := one.group().removesuffix("'s")).isupper()
-        and word.lower() not in CAPITALISED | _PERSONAL_WORDS
+        and word.lower() not in _NO_NAMES
         and word.partition("'")[0].lower() not in CAPITALISED
         and not _BEFORE_NAME.match(text, one.start())
     ]
@@ -380,6 +384,11 @@ def _begins_sentence(text: str, start: int) -> bool:
     return not before or before[-1] in ".!?:;\"'“‘(\n-*"
 
 
-def _words(question: str) -> list[str]:
-    text = question[:_READ].replace("’", "'").lower()
-    return [one.group().partition("'")[0] for one in _WORD.finditer(text)]
+def _words(question: str) -> tuple[str, ...]:
+    return _words_of(question[:_READ])
+
+
+@lru_cache(maxsize=16)  # a recall asks two dozen times for those of one question and its wordings
+def _words_of(text: str) -> tuple[str, ...]:
+    text = text.replace("’", "'").lower()
+    return tuple(one.partition("'")[0] for one in _WORD.findall(text))

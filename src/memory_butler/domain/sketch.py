@@ -37,17 +37,15 @@ def shingle_hashes(
 
 def fingerprint(texts: Iterable[str]) -> set[int]:
     """The `shingle_hashes` of all of them; a run of words that several share is hashed once."""
-    known: dict[str, int] = {}
+    kept_whole: set[str] = set()
     found: set[int] = set()
     for text in texts:
-        hashes = set()
-        for shingle in _shingles(text, SHINGLE_WIDTH):
-            hash = known.get(shingle)
-            if hash is None:
-                hash = known[shingle] = _hash(shingle)
-            hashes.add(hash)
-        found.update(sorted(hashes)[:SKETCH_SIZE])
-    return found
+        shingles = _shingles(text, SHINGLE_WIDTH)
+        if len(shingles) <= SKETCH_SIZE:
+            kept_whole |= shingles
+        else:
+            found.update(sorted({_hash(shingle) for shingle in shingles})[:SKETCH_SIZE])
+    return found.union(map(_hash, kept_whole))
 
 
 def _shingles(text: str, width: int) -> set[str]:
@@ -56,10 +54,9 @@ def _shingles(text: str, width: int) -> set[str]:
     else:  # what casefold() makes of a letter may be no letter, and would part a word
         found = islice(_WORD.finditer(in_pairs(text)), MAX_WORDS)
         words = [match.group().casefold() for match in found]
-    if not words:
-        return set()
-    last = max(0, len(words) - width)
-    return {" ".join(words[start : start + width]) for start in range(last + 1)}
+    if len(words) <= width:
+        return {" ".join(words)} if words else set()
+    return set(map(" ".join, zip(*(words[start:] for start in range(width)), strict=False)))
 
 
 def _hash(shingle: str) -> int:

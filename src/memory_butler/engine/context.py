@@ -176,9 +176,9 @@ async def _draw(
         min_relevance=0.0,
         quiet=True,
         weighty=True,
+        shown_from=min_relevance,
         without=without,
     )
-    recalled = _that_bear(recalled, min_relevance)
     better = _repetitions(recalled) if retrieval.hide_repetitions else {}
     repeats = [(hit, better[hit.row["id"]]) for hit in recalled if hit.row["id"] in better]
     distinct = [hit for hit in recalled if hit.row["id"] not in better]
@@ -215,13 +215,6 @@ async def _draw(
     weighed = [(hit, in_block[hit.row["id"]]) for hit in hits]
     block = lines.of({hit.row["id"] for hit in hits}).within(budget)
     return Drawn(budget, block, weighed, repeats, missed, now)
-
-
-def _that_bear(hits: Sequence[Hit], min_relevance: float) -> list[Hit]:
-    """What bears on the prompt, and with it what matters most."""
-    if not any((hit.relevance or 0.0) >= min_relevance for hit in hits):
-        return []
-    return [hit for hit in hits if (hit.relevance or 0.0) >= min_relevance or _matters(hit)]
 
 
 def _repetitions(hits: Sequence[Hit]) -> dict[UUID, UUID]:

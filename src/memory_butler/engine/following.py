@@ -9,14 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from memory_butler.domain.entities import spellings, written_names
+from memory_butler.domain.entities import written_names
 from memory_butler.domain.persons import is_asker
 from memory_butler.domain.text import lowered
 from memory_butler.domain.trust import Trust
-from memory_butler.store import facts
 from memory_butler.store.embeddings import Vector
-from memory_butler.store.rows import Row
-from memory_butler.store.search import Records, Wanted, linked
+from memory_butler.store.search import Borne, Records, Wanted, linked
 from memory_butler.store.transaction import Transaction
 
 SURE: Final = 0.5  # the probability with which a fact must bear on the question to lead on
@@ -40,30 +38,33 @@ class Followed(NamedTuple):
 async def follow(
     tx: Transaction,
     wanted: Wanted,
-    question: str,
+    spellings: Sequence[str],
     vector: Vector,
     seeds: Sequence[UUID],
+    borne: Mapping[UUID, Borne],
     places: int,
     answered: Collection[UUID],
 ) -> list[Followed]:
     """The facts whose subject one of these facts names or is about, if the question names it not.
 
     Args:
+        spellings: what in the question may be a name.
         vector: the question, of shape (384,).
         seeds: ids of facts, the best first; only `SEEDS` of them count.
+        borne: what the question's candidates say, the seeds among them.
         places: how many memories are answered, of which these take `OF_ANSWER`, or one.
         answered: the memories that are answered anyway, which take none of these places.
     """
     seeds = seeds[:SEEDS]
     if not seeds:
         return []
-    rows = {row["id"]: row for row in await facts.many(tx, list(seeds))}
-    asked = {lowered(one) for one in spellings(question)}
+    asked = {lowered(one) for one in spellings}
     by_subject: dict[str | UUID, UUID] = {}  # which of them led there first
     names: set[str] = set()  # in lower case, and as written: an entity is found by either
     for id in seeds:
+        row = borne[id].said if id in borne else None
         # What a page says must not lead to what is nobody's business.
-        if (row := rows.get(id)) is None or Trust(row["trust"]) <= Trust.UNTRUSTED_WEB:
+        if row is None or Trust(row["trust"]) <= Trust.UNTRUSTED_WEB:
             continue
         for name in _names_in(row):
             if lowered(name) not in asked:
@@ -82,7 +83,7 @@ async def follow(
     return there + new[: min(AT_MOST, max(1, round(OF_ANSWER * places)))]
 
 
-def _names_in(row: Row) -> list[str]:
+def _names_in(row: Mapping[str, Any]) -> list[str]:
     """Whom a fact is about and whom it names, by their capitals, but for who asks.
 
     "The household" and "ferme" are what most facts are about: to go on from there leads nowhere.

@@ -2,14 +2,13 @@
 
 import asyncio
 import heapq
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from memory_butler.domain import fusion
-from memory_butler.domain.deep import DeepScore, deep_scores
-from memory_butler.domain.entities import spellings
+from memory_butler.domain.deep import DeepScore, deep_scores, led_to
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.persons import Known, about_user, by_name, described_as, may_describe
 from memory_butler.domain.prompts import asks, is_statement
@@ -151,16 +150,19 @@ async def _matches(
         which may say whom it is about, though they bear on it too little themselves.
     """
     wanted = asked.wanted(types)
-    deep = Deep(spellings(asked.text), asked.period) if asked.mode == "deep" else None
+    deep = Deep(asked.spellings, asked.period) if asked.mode == "deep" else None
     if tx.past:
         found = await _of_the_past(tx, wanted, asked, deep, await embedding)
     else:
         found = await _of_today(tx, wanted, asked, deep, embedding, pointed)
+    worded_best = _arm(found.get("fact", ()), "keyword_rank")[:DESCRIBING]
     vector = await embedding
     looked = None if vector is None else await looked_at(tx, wanted, asked, vector, found)
     relevance = None if looked is None else relevance_of(asked, pointed, found, *looked)
     if relevance is not None:
         relevance |= {id: max(EVEN_CHANCE, relevance.get(id, 0.0)) for id in pointed.ids}
+        if max(relevance.values(), default=0.0) < asked.min_relevance:
+            return [], worded_best
     scores: Mapping[UUID, DeepScore] = {}
     linked: Mapping[UUID, float] = {}
     if deep is not None:
@@ -168,18 +170,16 @@ async def _matches(
         scores = deep_scores(evidence_of(asked, pointed, found, looked))
         if vector is not None and looked is not None and relevance is not None:
             linked = await _followed(tx, asked, vector, found, looked[1], relevance, scores)
-        if linked:
-            scores = deep_scores(evidence_of(asked, pointed, found, looked, linked))
+            scores = led_to(scores, linked)
     totals = {id: one.total for id, one in scores.items()}
     best = max(totals.values(), default=0.0) or 1.0
     borne = {} if looked is None else looked[1]
     about_named = {id for id, one in borne.items() if one.named or one.subject_named}
     matched = []
     for memory_type, some in found.items():
-        for one, rrf, semantic_rank, keyword_rank in _fused(some, asked.depth):
-            bears = None if relevance is None else relevance.get(one.id, 0.0)
-            if (bears or 0.0) < asked.min_relevance:
-                continue
+        bears = {one.id: None if relevance is None else relevance.get(one.id, 0.0) for one in some}
+        enough = {id for id, share in bears.items() if (share or 0.0) >= asked.min_relevance}
+        for one, rrf, semantic_rank, keyword_rank in _fused(some, enough, asked.depth):
             score = scores.get(one.id)
             standing = 0.0 if score is None else _standing(rrf, totals[one.id] / best)
             ranks = (rrf, semantic_rank, keyword_rank)
@@ -190,12 +190,12 @@ async def _matches(
                     *ranks,
                     score,
                     standing,
-                    relevance=bears,
+                    relevance=bears[one.id],
                     about_named=one.id in about_named,
                     followed=one.id in linked,
                 )
             )
-    return matched, _arm(found.get("fact", ()), "keyword_rank")[:DESCRIBING]
+    return matched, worded_best
 
 
 async def _followed(
@@ -218,8 +218,9 @@ async def _followed(
         return {}
     seeds = sorted(sure, key=lambda id: (-scores[id].total, id))
     wanted = replace(asked.wanted(["fact"]), depth=READ)
-    best = heapq.nlargest(asked.limit, scores, key=lambda id: scores[id].total)
-    steps = await follow(tx, wanted, asked.text, vector, seeds, asked.limit, best)
+    bearing = (id for id in scores if relevance.get(id, 0.0) >= asked.min_relevance)
+    best = heapq.nlargest(asked.limit, bearing, key=lambda id: scores[id].total)
+    steps = await follow(tx, wanted, asked.spellings, vector, seeds, borne, asked.limit, best)
     there = {one.id for one in facts_found}
     new = [one.record for one in steps if one.record["id"] not in there]
     facts_found += joined((), (), new).get("fact", [])
@@ -244,7 +245,7 @@ async def _put_by_name(
     if (described := described_as(asked.text)) and not tx.past:
         some = await worded(tx, asked.wanted(["fact"]), described, deep=True)
         ids += [row["id"] for row in some[:DESCRIBING]]
-    rows = await facts.many(tx, ids) if ids else []
+    rows = await facts.said(tx, ids) if ids else ()
     return by_name(
         asked.text, [Known(row["subject"], row["predicate"], row["content"]) for row in rows]
     )
@@ -312,15 +313,17 @@ async def _of_today(
     return found
 
 
-def _fused(found: Sequence[Found], depth: int) -> Iterator[tuple[Found, float, int, int]]:
-    """The candidates of one table with their score by both ranks, and these; in no order."""
-    fused = {
-        one.id: one
-        for one in fusion.fuse(_arm(found, "semantic_rank"), _arm(found, "keyword_rank"), depth)
-    }
+def _fused(
+    found: Sequence[Found], wanted: Set[UUID], depth: int
+) -> Iterator[tuple[Found, float, int, int]]:
+    """The wanted of one table with their score by both ranks, and these; in no order."""
+    semantic, keyword = _arm(found, "semantic_rank"), _arm(found, "keyword_rank")
+    fused = {one.id: one for one in fusion.fuse(semantic, keyword, depth, wanted)}
     missing = depth + 1
     in_neither = fusion.rrf_score(missing, missing)
     for one in found:
+        if one.id not in wanted:
+            continue
         place = fused.get(one.id)
         if place is None:
             yield one, in_neither, missing, missing

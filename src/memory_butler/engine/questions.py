@@ -7,6 +7,7 @@ from typing import Self
 from uuid import UUID
 
 from memory_butler.domain.clauses import clauses
+from memory_butler.domain.entities import spellings
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.foreign_dates import put_into_english
 from memory_butler.domain.links import MemoryType
@@ -32,9 +33,9 @@ class Question:
     looked for by itself, too. In a deep search, `parts` are the things that it asks for, where it
     asks for several. `words` is the text with its languages, for the keyword retriever, `dated`
     the text with its dates in English, `period` the time that a deep search names, and `calendar`
-    what its language calls months and weekdays, each with its English name. `is_foreign` says that
-    it is in another language than English, `spoken` which languages memory has, where that matters;
-    see `understood`.
+    what its language calls months and weekdays, each with its English name. `spellings` are what in
+    it may be an entity's name. `is_foreign` says that it is in another language than English,
+    `spoken` which languages memory has, where that matters; see `understood`.
     """
 
     text: str
@@ -54,6 +55,7 @@ class Question:
     dated: str = ""
     period: Period | None = None
     calendar: Mapping[str, str] = field(default_factory=dict)
+    spellings: tuple[str, ...] = ()
     is_foreign: bool = False
     spoken: Spoken = field(default_factory=dict)
 
@@ -140,6 +142,7 @@ async def understood_in(asked: Question, spoken: Spoken) -> Question:
         dated=dated,
         period=period,
         calendar=calendar,
+        spellings=spellings(asked.text),
         is_foreign=is_foreign,
         spoken=spoken,
     )

@@ -144,6 +144,7 @@ async def recall(
     session_id: UUID | str | None = None,
     quiet: bool = False,
     weighty: bool = False,
+    shown_from: float = 0.0,
     without: Collection[UUID] = (),
 ) -> list[Hit]:
     """The facts and rules that matter most for a topic, best first (RCL-01..03, SCORE-01..06).
@@ -154,8 +155,9 @@ async def recall(
     Ordered by rank score DESC, created_at DESC, id ASC (C-36, ORD-01). Rules that fit have a share
     of the results for themselves (C-116). `quiet` leaves no trace: no reference is counted, nothing
     is noted as served. `weighty` adds what was found of an importance of 8 and more, which is then
-    looked for by itself, beyond the limit. `without` names memories to answer without, as if they
-    were not there.
+    looked for by itself, beyond the limit; then what has a relevance of less than `shown_from` is
+    left out, unless it matters most and another has as much. `without` names memories to answer
+    without, as if they were not there.
     """
     if min_relevance is None:
         min_relevance = memory.config.retrieval.min_relevance
@@ -193,11 +195,9 @@ async def recall(
         if not weighty:
             return best
         taken = {one.match.found.id for one in best}
-        return [
-            one
-            for one in ordered
-            if one.match.found.id in taken or matters_most(one.match.found.importance)
-        ]
+        return _that_bear(
+            [one for one in ordered if one.match.found.id in taken or _matters(one)], shown_from
+        )
 
     return await _answer(memory, principal, asked, RECALLED_TYPES, audience, judge, cut)
 
@@ -220,6 +220,18 @@ class _Judged(NamedTuple):
     place: float
     effective_confidence: float | None
     score: scoring.ScoreParts | None = None
+
+
+def _matters(one: _Judged) -> bool:
+    return matters_most(one.match.found.importance)
+
+
+def _that_bear(judged: Sequence[_Judged], shown_from: float) -> list[_Judged]:
+    """What bears on the question, and with it what matters most."""
+    bearing = {one.match.found.id for one in judged if (one.match.relevance or 0.0) >= shown_from}
+    if not bearing:
+        return []
+    return [one for one in judged if one.match.found.id in bearing or _matters(one)]
 
 
 async def _answer(

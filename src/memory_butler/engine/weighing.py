@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from uuid import UUID
 
 from memory_butler.domain.deep import Evidence, named_speakers
-from memory_butler.domain.entities import spellings
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.prompts import (
     codes_in,
@@ -55,7 +53,7 @@ async def looked_at(
         asked.words,
         vector,
         names_in(asked.text),
-        spellings(asked.text),
+        asked.spellings,
         codes_in(asked.text),
         {memory_type: [one.id for one in some] for memory_type, some in found.items()},
     )
@@ -163,7 +161,6 @@ def evidence_of(
     pointed: Pointed,
     found: Mapping[MemoryType, Sequence[Found]],
     looked: tuple[Around, dict[UUID, Borne]] | None,
-    linked: Mapping[UUID, float] = MappingProxyType({}),
 ) -> dict[UUID, Evidence[UUID]]:
     """What a deep search knows of each."""
     words, borne, mean, spread = frozenset[str](), dict[UUID, Borne](), 0.0, 1.0
@@ -190,7 +187,6 @@ def evidence_of(
                 own.length,
                 *around_it,
                 named=own.named or one.id in of_user,
-                linked=linked.get(one.id, 0.0),
                 in_period=one.id in perhaps
                 or (asked.period is not None and asked.period.holds(own.happened_at)),
                 on_the_day=one.id in ahead,

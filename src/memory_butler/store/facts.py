@@ -1,6 +1,6 @@
 """Facts in the database."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -221,6 +221,11 @@ async def get(tx: Transaction, id: UUID, now: datetime) -> Row | None:
 async def many(tx: Transaction, ids: list[UUID]) -> list[Row]:
     """Those that are still active; no reference is counted."""
     return rows(await tx.fetch(SQL["many"], ids))
+
+
+async def said(tx: Transaction, ids: list[UUID]) -> Sequence[Mapping[str, Any]]:
+    """What those say that are still active: subject, predicate and content."""
+    return await tx.fetch(SQL["said"], ids)
 
 
 async def of_any_state(tx: Transaction, ids: list[UUID]) -> list[Row]:

@@ -136,6 +136,10 @@ RETURNING {columns}
 -- name: many
 SELECT {columns} FROM facts WHERE tenant_id = $1 AND id = ANY($2) AND validity = 'active'
 
+-- name: said
+SELECT subject, predicate, content FROM facts
+WHERE tenant_id = $1 AND id = ANY($2) AND validity = 'active'
+
 -- name: of_any_state
 SELECT {columns} FROM facts WHERE tenant_id = $1 AND id = ANY($2)
 

@@ -321,7 +321,7 @@ class Borne(NamedTuple):
     `length` counts the different words of its text; `named` says that the question names its
     entity, `subject_named` its subject. `speaker` said it, it `asks` if it holds a question, and it
     is `of_self` if it is about its speaker; of an episode alone. `coded` says that it has one of
-    the question's codes.
+    the question's codes. What a fact `said`: its subject, content, entity_id and trust.
     """
 
     similarity: float | None
@@ -334,6 +334,7 @@ class Borne(NamedTuple):
     speaker: str | None
     asks: bool
     of_self: bool
+    said: Mapping[str, Any] | None = None
 
     @classmethod
     def by_nearness(cls, similarity: float | None) -> Self:
@@ -421,6 +422,7 @@ async def bearings(
             row["speaker"],
             row["asks"],
             row["of_self"],
+            row if row["memory_type"] == "fact" else None,
         )
         for row in records
     }

@@ -113,12 +113,15 @@ count(*)::integer AS seen, max(s.id::text) AS reach,
 m.id, CASE WHEN $9::integer IS NULL OR m.embedding_version_id = $9::integer
            THEN m.embedding <=> $1::vector END AS distance
 
+-- fragment: says_nothing
+NULL::text AS subject, NULL::text AS content, NULL::uuid AS entity_id, NULL::smallint AS trust
+
 -- name: bearing_episode
 {asked}
 SELECT 'episode' AS memory_type, {bearing}, m.speaker, 
        strpos(m.content, '?') > 0 OR strpos(m.content, '？') > 0 OR strpos(m.content, '؟') > 0 AS asks,
        left(m.content, 500) ~ $10::text AS of_self,
-       false AS named, false AS subject_named, m.occurred_at AS happened_at
+       false AS named, false AS subject_named, m.occurred_at AS happened_at, {says_nothing}
 FROM a
 CROSS JOIN (
     SELECT {around} FROM (
@@ -139,7 +142,8 @@ SELECT 'fact' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
        coalesce(m.entity_id = ANY (a.entities)
                 OR m.subject = ANY ($4::text[]) AND strpos(m.subject, ' ') > 0
                    AND m.subject !~ '(^| )[^[:upper:]]', false) AS named,
-       coalesce(lower(m.subject) = ANY ($4::text[]), false) AS subject_named, m.valid_from AS happened_at
+       coalesce(lower(m.subject) = ANY ($4::text[]), false) AS subject_named, m.valid_from AS happened_at,
+       m.subject, m.content, m.entity_id, m.trust
 FROM a
 CROSS JOIN (
     SELECT {around} FROM (
@@ -156,7 +160,8 @@ JOIN facts m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 -- `of_self` is always false here, and $7 never NULL: each statement must use every parameter.
 {asked}
 SELECT 'rule' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
-       $10::text IS NULL AS of_self, false AS named, false AS subject_named, NULL::timestamptz AS happened_at
+       $10::text IS NULL AS of_self, false AS named, false AS subject_named,
+       NULL::timestamptz AS happened_at, {says_nothing}
 FROM a
 CROSS JOIN (
     SELECT {around} FROM (

@@ -227,8 +227,13 @@ async def prepare_connection(connection: "asyncpg.Connection[asyncpg.Record]") -
     await register_vector(connection)
     for name in ("json", "jsonb"):
         await connection.set_type_codec(
-            name, schema="pg_catalog", encoder=json.dumps, decoder=json.loads
+            name, schema="pg_catalog", encoder=_as_json, decoder=json.loads
         )
+
+
+def _as_json(value: object) -> str:
+    """A value as JSON; bytes are JSON already."""
+    return value.decode() if isinstance(value, bytes) else json.dumps(value)
 
 
 def describe(error: BaseException) -> str:
