@@ -84,8 +84,7 @@ STORE_RULE = Operation(
     title="Store a rule",
     description=(
         "Record a lesson on how to behave. It starts as a candidate and earns trust by "
-        "memory_mark_helpful; what the user told you (trust user_said) is kept for a year without. "
-        "For what is true rather than what to do, use memory_store_fact."
+        "memory_mark_helpful. For what is true rather than what to do, use memory_store_fact."
     ),
     handler=_store,
     needs="write",
