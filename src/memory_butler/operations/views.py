@@ -235,12 +235,6 @@ class Period(Page):
     since: GivenMoment | None = Field(None, alias="from", description="Not before this moment.")
     until: GivenMoment | None = Field(None, alias="to", description="Before this moment.")
 
-    @model_validator(mode="after")
-    def _begins_before_it_ends(self) -> Self:
-        if self.since is not None and self.until is not None and self.since > self.until:
-            raise ValueError("from is later than to")
-        return self
-
 
 class Listing(Output):
     """A part of a list."""
