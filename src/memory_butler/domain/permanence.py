@@ -24,6 +24,8 @@ DECAY_RATES: Final[Mapping[Permanence, float]] = MappingProxyType(
 # Per day, for a rule stored without a permanence (STO-08). On purpose not the column's default of
 # 0.008: an unconfirmed rule of confidence 0.5 fades after 91.6 days (C-04).
 RULE_DECAY_RATE: Final = 0.01
+# The levels of what fades sooner than any rule: what is for a time only.
+FOR_A_TIME: Final = tuple(one for one, rate in DECAY_RATES.items() if rate > RULE_DECAY_RATE)
 
 # Of a rule that the user said, if the model does not say how long it holds (C-463). What somebody
 # told an assistant to do holds until they say otherwise, not for a season: 458 days.

@@ -207,7 +207,8 @@ async def _followed(
     relevance: dict[UUID, float],
     scores: Mapping[UUID, DeepScore],
 ) -> dict[UUID, float]:
-    """Add to the other three what memory knows of those whom the best facts speak of (C-457).
+    """Add to `found`, `borne` and `relevance` what memory knows of those whom the best facts speak
+    of (C-457).
 
     Returns:
         How good the fact is that led to each, as a share of the best one.

@@ -26,6 +26,7 @@ from memory_butler.domain.extraction import (
 from memory_butler.domain.facts import key_of, search_text
 from memory_butler.domain.likeness import Statement
 from memory_butler.domain.permanence import (
+    FOR_A_TIME,
     RULE_DECAY_RATE,
     RULE_OF_USER,
     Permanence,
@@ -244,7 +245,7 @@ class _Stated:
         The model may say that it is for a time only. That it lasts follows from who said it alone:
         what a page, a tool or an assistant says must not stay for ever because it says so.
         """
-        if stated.permanence and decay_rate_of(stated.permanence) > RULE_DECAY_RATE:
+        if stated.permanence in FOR_A_TIME:
             return stated.permanence
         return RULE_OF_USER if self.group.trust is Trust.USER_SAID else None
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from memory_butler.domain.context import CHARS_PER_TOKEN
 from memory_butler.domain.extraction import handle_schema, object_schema
-from memory_butler.domain.permanence import PERMANENCES
+from memory_butler.domain.permanence import FOR_A_TIME, PERMANENCES
 from memory_butler.domain.text import one_line, without_tag
 from memory_butler.store.consolidation import Claimed
 from memory_butler.store.rows import Row
@@ -164,7 +164,7 @@ def output_schema(handles: Sequence[str]) -> dict[str, Any]:
     }
     rule = {
         "content": text,
-        "permanence": {"type": "string", "enum": ["ephemeral", "volatile"]},
+        "permanence": {"type": "string", "enum": list(FOR_A_TIME)},
         "scope": {"type": "string"},
         "tags": {"type": "array", "items": {"type": "string"}},
         "source_episode_ids": sources,
