@@ -195,7 +195,8 @@ async def one_of_several(tx: Transaction, new: NewFact) -> NewFact:
 async def _active_of(tx: Transaction, new: NewFact) -> list[Row]:
     """What is active under the key of a new fact, which is locked."""
     await facts.lock_key(tx, new.key)
-    return await facts.many(tx, [one.id for one in await facts.active_of(tx, new.key)])
+    held = [one.id for one in await facts.active_of(tx, new.key)]
+    return await facts.many(tx, held) if held else []
 
 
 def _row_of(new: NewFact) -> Row:
