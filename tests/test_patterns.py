@@ -26,10 +26,10 @@ from memory_butler.integrations.clients import HOOK
 _PARSER = importlib.import_module("re._parser")
 _COMPILER = importlib.import_module("re._compiler")
 _SOURCE = Path(memory_butler.__file__).parent
-# A megabyte of each in the long profile; what is quadratic is seen at 4 kB (a test below).
+# A megabyte of each in the long profile; what is quadratic is seen at 2 kB (a test below).
 _NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 _LARGEST = (1024 if _NIGHTLY else 16) * 1024
-_SMALL = (16 if _NIGHTLY else 4) * 1024
+_SMALL = (16 if _NIGHTLY else 2) * 1024
 _FIRST = 1024
 _SMALLEST = 256
 # Twice the text in three and a half times the time is no noise: quadratic is four times.
@@ -184,7 +184,7 @@ def _repeated(prefix: str, unit: str) -> Callable[[int], str]:
 
 def _repetitions(tree: Any, before: str) -> Iterator[tuple[str, str]]:
     """Every unbounded repetition: a text that leads to it, and one that it repeats."""
-    for operator, argument in tree:
+    for place, (operator, argument) in enumerate(tree):
         name = str(operator)
         if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
             _low, high, body = argument
@@ -201,7 +201,7 @@ def _repetitions(tree: Any, before: str) -> Iterator[tuple[str, str]]:
                 yield from _repetitions(branch, before)
         elif name in ("ASSERT", "ASSERT_NOT"):
             yield from _repetitions(argument[1], before)
-        before += _sample([(operator, argument)])
+        before += _sample(tree[place : place + 1])
 
 
 def _samples(tree: Any) -> list[str]:
@@ -218,12 +218,12 @@ def _samples(tree: Any) -> list[str]:
 
 def _sample(tree: Any) -> str:
     text = ""
-    for operator, argument in tree:
+    for place, (operator, argument) in enumerate(tree):
         name = str(operator)
         if name == "LITERAL":
             text += chr(argument)
         elif name in ("IN", "ANY", "NOT_LITERAL", "CATEGORY"):
-            text += _of_class(operator, argument)
+            text += _of_class(tree[place : place + 1])
         elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
             low, high, body = argument
             text += _sample(body) * max(1 if int(high) else 0, low)
@@ -236,31 +236,10 @@ def _sample(tree: Any) -> str:
     return str(text)
 
 
-def _of_class(operator: Any, argument: Any) -> str:
-    for one in (*"a0 A-", *_PROBES, *map(chr, range(33, 0x3000))):
-        if _is_in(operator, argument, one):
-            return str(one)
-    return ""
-
-
-def _is_in(operator: Any, argument: Any, character: str) -> bool:
-    code, name = ord(character), str(operator)
-    if name == "ANY":
-        return character != "\n"
-    if name == "LITERAL":
-        return bool(code == argument)
-    if name == "NOT_LITERAL":
-        return bool(code != argument)
-    if name == "RANGE":
-        return bool(argument[0] <= code <= argument[1])
-    if name == "CATEGORY":
-        kind = str(argument).removeprefix("CATEGORY_")
-        escape = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}[kind.removeprefix("NOT_")]
-        return bool(re.match(escape, character)) != kind.startswith("NOT_")
-    negated = bool(argument) and str(argument[0][0]) == "NEGATE"
-    parts: Iterable[Any] = argument[1:] if negated else argument
-    within = any(_is_in(operator, inner, character) for operator, inner in parts)
-    return within != negated
+def _of_class(tree: Any) -> str:
+    wanted = _COMPILER.compile(tree)
+    characters = (*"a0 A-", *_PROBES, *map(chr, range(33, 0x3000)))
+    return next((one for one in characters if wanted.fullmatch(one)), "")
 
 
 def _search(pattern: re.Pattern[Any]) -> Callable[[str], object]:

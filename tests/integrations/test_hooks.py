@@ -450,11 +450,11 @@ async def test_a_server_that_hung_is_not_waited_for_at_every_prompt(
         await session.hook("SessionEnd", url)
         assert (len(session.waiting), len(asked)) == (1, 2)
         # Asked again later, and then after twice the time.
-        for held in (60, 120, 240, 480, 600, 600):
+        for held, then in ((60, 60), (120, 480), (600, 600)):
             (kept,) = json.loads(note.read_text()).values()
             assert kept["for"] == held
             assert 0 < kept["until"] - time.time() <= held
-            note.write_text(json.dumps({url: {**kept, "until": time.time() - 1}}))
+            note.write_text(json.dumps({url: {"for": then, "until": time.time() - 1}}))
             assert (await prompted())[0] == ""
         # A clock that was set back keeps nobody waiting.
         note.write_text(json.dumps({url: {"for": 60, "until": time.time() + 3_600}}))
