@@ -15,14 +15,19 @@ from typing import Final, NamedTuple, Self
 
 from memory_butler.domain.text import plain
 
+
+def numbered(words: str, first: int = 1) -> dict[str, int]:
+    """Words with the numbers that they stand for, in order; other spellings behind strokes."""
+    numbers = enumerate(words.split(), first)
+    return {word: number for number, spellings in numbers for word in spellings.split("|")}
+
+
 MONTHS: Final = (
     "january february march april may june july august september october november december".split()
 )
 WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
 PLACES: Final = ("first", "second", "third", "fourth", "last")  # in a month
-NUMBERS: Final = dict(
-    zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
-) | {"a": 1, "an": 1}
+NUMBERS: Final = numbered("one two three four five six seven eight nine ten") | {"a": 1, "an": 1}
 
 LENGTHS: Final = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "year": 365}  # days
 

@@ -7,23 +7,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import cache, partial
+from functools import cache
 from typing import Final
 
-from memory_butler.domain.written_dates import MONTHS, NUMBERS, PLACES, WEEKDAY, WEEKDAYS
+from memory_butler.domain.written_dates import MONTHS, NUMBERS, PLACES, WEEKDAY, WEEKDAYS, numbered
 from memory_butler.journal import readers, spans
 from memory_butler.journal.clocks import ENDS, MOVED, NOT_BEFORE, Match, times_of_day
 from memory_butler.journal.meant import Language
-from memory_butler.journal.readers import Said, Words, calendar, no_day
+from memory_butler.journal.readers import Row, Said, Words, calendar, no_day
 from memory_butler.journal.spans import STEPS, Found, Rule, day_of, midnight, round_of_week
 
-_TEENS = (
-    "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split()
-)
+_TEENS = "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
 _NUMBERS: Final[Mapping[str, float]] = {
-    **NUMBERS, **{word: number for number, word in enumerate(_TEENS, start=11)}, "thirty": 30,
-    "a couple of": 2, "half a": 0.5, "half an": 0.5, "a quarter of an": 0.25,
-    "three quarters of an": 0.75,
+    **NUMBERS, **numbered(_TEENS, 11), "thirty": 30, "a couple of": 2, "half a": 0.5,
+    "half an": 0.5, "a quarter of an": 0.25, "three quarters of an": 0.75,
 }  # fmt: skip
 # Month and day of what falls on the same day every year.
 _FEASTS: Final[Mapping[str, tuple[int, int]]] = {
@@ -63,20 +60,14 @@ _WEEKDAY_OR_SHORT = rf"(?:{WEEKDAY}|{_SHORT_WEEKDAY})"
 _ANY_WEEKDAY = rf"{_WEEKDAY_OR_SHORT}\b"
 # The other days of a list: "every tuesday and thursday".
 _DAYS_AFTER = rf"(?:\s*(?:,|/|&|\band\b)\s*(?:and\s+)?{_WEEKDAY_OR_SHORT}s?\b)"
-_PLACES: Final[Mapping[str, int]] = {
-    **{word: place for place, word in enumerate(PLACES, 1)},
-    **{word: place for place, word in enumerate("1st 2nd 3rd 4th".split(), 1)},
-    "last": -1,
-}
+_PLACES: Final = numbered(" ".join(PLACES)) | numbered("1st 2nd 3rd 4th") | {"last": -1}
 # The days of a month, spelled: "on the twenty-first".
-_UPTO_NINTH = "first second third fourth fifth sixth seventh eighth ninth".split()
-_TENTH_TO_TWENTIETH = (
-    "tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth "
-    "nineteenth twentieth".split()
+_UPTO_NINTH = "first second third fourth fifth sixth seventh eighth ninth"
+_ORDINALS: Final = numbered(
+    f"{_UPTO_NINTH} tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth "
+    f"eighteenth nineteenth twentieth {' '.join(f'twenty-{one}' for one in _UPTO_NINTH.split())} "
+    "thirtieth thirty-first"
 )
-_TWENTIES = [f"twenty-{one}" for one in _UPTO_NINTH]
-_TO_THIRTY_FIRST = [*_UPTO_NINTH, *_TENTH_TO_TWENTIETH, *_TWENTIES, "thirtieth", "thirty-first"]
-_ORDINALS: Final[Mapping[str, int]] = {word: day for day, word in enumerate(_TO_THIRTY_FIRST, 1)}
 _ORDINAL = f"(?P<day>{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})"
 # "The second on the left", "the first, second and third floor" are no days of a month.
 _NO_DAY = (
@@ -93,13 +84,15 @@ _UNIT_OR_DAY = rf"(?:{'|'.join(STEPS)}|weekday|workday|weekend|{_ANY_WEEKDAY})"
 _UNIT = rf"(?P<unit>{'|'.join([*STEPS, *_SHORT_UNITS])})s?\b"
 _YEAR = r"20\d\d\b"
 # As many write it: "25.12.".
-_DAY_MONTH = r"\d{1,2}\.\d{1,2}"
+_DAY_MONTH = r"\d\d?\.\d\d?"
 _PART = r"(?:morning|afternoon|evening|night)\b"
 _TOWARDS = r"(?:on|by|until|till|before|due|for)\s+(?:the\s+)?"
 SUFFIX = r"(?:st|nd|rd|th)\b"
+_NTH = rf"(?:{SUFFIX})?"
 _TIME = r"(?:\d{1,2}(?:[:.]\d\d)?\s*[ap]\.?m\b|\d{1,2}:\d\d\b)"
 _AT_TIME = rf"(?:at\b|@)\s*(?:{_TIME}|\d{{1,2}}\s*(?:$|[.,;!?\n]))"
 _THEN_TIME = rf",?\s+(?:{_TIME}|{_AT_TIME})"
+_NO_TIME = r"(?![\d:.]*\d|\s*[ap]\.?m\b)"
 # "Moved from 12 to 14 March" is now on the 14th.
 _MOVED = re.compile(rf"\b(?:{MOVED}|bring|brought)\b[^.,;\n]{{0,60}}$", re.IGNORECASE)
 # What has numbers such as 22.04.
@@ -128,7 +121,6 @@ _WORDS: Final = Words(
     feasts=_FEASTS,
     movable=_MOVABLE,
 )
-rule = partial(readers.rule, _WORDS)
 
 
 def _perhaps_calendar(said: Said, base: datetime) -> Found | None:
@@ -188,246 +180,198 @@ def _weekdays_from_now(said: Said, base: datetime) -> Found:
     return day_of(first, 7 * (int(said.count) - 1))
 
 
-_DAY_OF_MONTH = (
-    rf"(?:(?P<day>\d{{1,2}})(?:{SUFFIX})?\s+(?:of\s+)?)?(?P<month>{_MONTH})"
-    rf"(?:\s+(?P<day_after>\d{{1,2}})(?:{SUFFIX})?)?"
+# Parts that a reader looks for, by the names of `readers.py`.
+_A_WEEKDAY = rf"(?P<weekday>{_ANY_WEEKDAY})"
+_A_FULL_WEEKDAY = rf"(?P<weekday>{WEEKDAY})"
+_A_MONTH = rf"(?P<month>{_MONTH})"
+_A_COUNT = rf"(?P<count>{NUMBER})"
+_THIS_OR_NEXT = r"(?P<which>this|next)"
+_OF_THIS_OR_NEXT = r"of (?:(?:the|this) |(?P<next>next) )?"
+_IN_YEAR = rf"(?:,? (?P<year>{_YEAR}))?"
+_AND_YEAR = rf"(?: (?P<year>{_YEAR}))?"
+_AND_PART = rf"(?: (?P<part>{_PART}))?"
+_DAY_OF_MONTH = rf"(?:(?P<day>\d\d?){_NTH} (?:of )?)?{_A_MONTH}(?: (?P<day_after>\d\d?){_NTH})?"
+
+# In order of precedence, where two find the same words.
+_ROWS: Final[tuple[Row, ...]] = (
+    (
+        readers.repeated,
+        rf"(?:every|each) (?P<date>{_MONTH} \d\d?{_NTH}{_NO_TIME}|\d\d?{_NTH}(?: of)? {_MONTH})",
+    ),
+    (
+        readers.of_each_month,
+        rf"(?:(?:on|by) )?(?:the )?(?:(?P<place>{_PLACE}) {_A_WEEKDAY}|(?P<last>last day)"
+        rf"|(?P<day>\d\d?{SUFFIX}|first)(?: day)?) of (?:every|each) month\b",
+        rf"(?:every|each) (?:(?P<place>first|last|1st|{_PLACE}(?={_OF_MONTH})) {_A_WEEKDAY}"
+        rf"|(?P<last>last day)(?= of)|(?P<day>\d\d?{SUFFIX})(?! {_UNIT_OR_DAY})"
+        r"|first(?= of (?:the|a) month\b))(?: of (?:the|a) month\b)?",
+    ),
+    (
+        readers.from_day_to_day,
+        rf"(?:every|each) (?:day from )?(?P<first>{_WEEKDAY_OR_SHORT})\s?(?:[-–]|to|through)\s?"
+        rf"(?P<last>{_ANY_WEEKDAY})(?!,? (?:the )?(?:\d\d?(?:{SUFFIX}| {_MONTH})|{_MONTH} \d))",
+    ),
+    (
+        readers.repeated,
+        rf"(?:every|each) (?:(?P<count>other|second|third|fourth|2nd|3rd|4th|{NUMBER}) )?"
+        rf"(?:(?P<unit>hour|day|week|month|year|weekday|workday|weekend|{_PART})s?\b"
+        rf"|(?P<days>{_ANY_WEEKDAY}{_DAYS_AFTER}*)){_AND_PART}"
+        rf"(?: on (?:the )?(?:(?P<date>{_MONTH} \d\d?\b|\d\d? {_MONTH})"
+        rf"|(?P<day>\d\d?){SUFFIX}|(?P<on>{_ANY_WEEKDAY}s?)))?",
+        rf"(?:on )?(?:(?P<unit>weekday)s|(?P<days>(?:{WEEKDAY})s{_DAYS_AFTER}*))\b"
+        rf"(?! from (?:now|today)\b)(?: (?P<part>{_PART})s?\b)?",
+        r"once (?:a|per) (?P<unit>day|week|month|year)\b",
+        # "the daily", "a weekly report" are things.
+        r"(?<!\bthe\s)(?<!\ba\s)(?<!\bmy\s)(?<!\bour\s)"
+        rf"(?P<unit>{'|'.join(_ADVERBS)})\b{ENDS}"
+        rf"(?: on (?:the )?(?:(?P<day>\d\d?){SUFFIX}|(?P<on>{_ANY_WEEKDAY}s?{_DAYS_AFTER}*)))?",
+    ),
+    *readers.ISO,
+    (calendar, rf"(?P<date>\d\d?-{_MONTH}-{_YEAR})"),
+    (readers.feast, rf"(?P<movable>{'|'.join(_MOVABLE)})\b{_GOODS}"),
+    (no_day, _SOMEBODYS_DAY, rf"(?P<past>yesterday\b(?: {_PART})?|last night\b)"),
+    (
+        readers.date,
+        rf"(?<!\ba\s)(?<!\bone\s)(?:the )?{_ORDINAL} of {_A_MONTH}{_IN_YEAR}",
+        rf"(?:on|by|until|till|before|due) (?:on )?the {_ORDINAL}{ENDS}{_NO_DAY}",
+    ),
+    # "Two weekends" are counted, and "busy weekends" are what somebody has.
+    (
+        _on_weekends,
+        r"(?:on weekends\b(?! from (?:now|today)\b)"
+        rf"|weekends(?={_THEN_TIME})|(?<=except\s)weekends\b)",
+    ),
+    (
+        lambda said, base: said.in_part(round_of_week(range(5), base)),
+        rf"(?:on )?weekday (?P<part>{_PART[:-2]})s\b",
+    ),
+    (
+        calendar,
+        rf"(?P<date>\d\d?\.\d\d?\.{_YEAR}|\d\d?/\d\d?/(?:{_YEAR}|\d\d\b(?![/.])))",
+        rf"{_TOWARDS}(?P<date>\d\d?/\d\d?)(?![\w/.])",
+        rf"(?:by|until|till|due) (?P<date>{_DAY_MONTH}(?:\.|(?={_THEN_TIME})))",
+    ),
+    (_weekday_and_date, rf"{_A_WEEKDAY},? (?P<date>{_DAY_MONTH}\.?)(?={_THEN_TIME})"),
+    # Nothing else, as in an attribute.
+    (calendar, r"(?<![^\n])(?P<date>\d\d?\.\d\d?\.)(?=\s*$)"),
+    # "on 25.12 at 5pm" and "on 3.5. at 5pm" are dates. "on 3.2 at 5pm" may be a version, and the
+    # point of "before 3.5. Then …" may end the sentence.
+    (
+        _perhaps_calendar,
+        rf"{_TOWARDS}(?:(?P<date>(?:{_DAY_MONTH}\.(?! (?-i:[A-Z]))"
+        rf"|(?:1[3-9]|2\d|3[01])\.\d\d?(?={_THEN_TIME})))|{_DAY_MONTH}(?=\.|{_THEN_TIME}))",
+    ),
+    (calendar, rf"(?P<date>\d\d?(?:/\d\d?|\.\d\d?\.))(?={_THEN_TIME})"),
+    (
+        readers.date,
+        rf"{_DAY_OF_MONTH},? (?:of )?(?P<next_year>next year)\b",
+        rf"(?P<next_year>next year),? (?:on|in) (?:the )?{_DAY_OF_MONTH}",
+    ),
+    (
+        _first_day,
+        rf"(?:from )?{_A_MONTH} (?P<first>\d\d?){_NTH}\s?(?:[-–]|to|until|till|through)\s?"
+        rf"(?P<day>\d\d?){_NTH}{_NO_TIME}{_IN_YEAR}",
+        rf"(?:from )?(?:the )?(?P<first>\d\d?){_NTH}\s?(?:[-–]|to|until|till|through)\s?"
+        rf"(?:the )?(?P<day>\d\d?){_NTH} (?:of )?{_A_MONTH}{_IN_YEAR}",
+    ),
+    (
+        calendar,
+        rf"(?:{_ANY_WEEKDAY}(?:,? |\s*\())?(?:the )?"
+        rf"(?P<date>\d\d?{_NTH}(?: of)? {_MONTH}(?:,? {_YEAR})?"
+        rf"|{_MONTH} (?:the )?\d\d?{_NTH}(?![\d:.]*\d|\s*[ap]m\b)(?:,? {_YEAR})?)",
+    ),
+    (
+        readers.date,
+        rf"(?:{_TOWARDS}|(?<![^\n])|{_ANY_WEEKDAY},? |(?P<next>next month,? (?:on )?))"
+        rf"(?:the )?(?P<day>\d\d?){SUFFIX}"
+        rf"(?: of (?:(?:the|this)|(?P<of_next>next)) month\b)?{ENDS}",
+    ),
+    (
+        readers.of_some_month,
+        rf"(?P<place>{_PLACE}) {_A_WEEKDAY} (?:of|in) "
+        rf"(?:(?:the|this|(?P<next>next)) month\b|{_A_MONTH}{_IN_YEAR})",
+    ),
+    (readers.weekday, rf"{_A_FULL_WEEKDAY} (?P<which>after next)\b"),
+    # "friday week", but not "monday week 3" of a course.
+    (
+        readers.counted_from,
+        rf"(?:(?P<weekday>{WEEKDAY}|(?<=next\s){_SHORT_WEEKDAY})|(?P<near>today|tomorrow))"
+        rf" (?P<unit>week|fortnight)\b{ENDS}",
+    ),
+    (
+        readers.weekday_of_week,
+        rf"{_A_WEEKDAY} (?:of )?{_THIS_OR_NEXT} week\b",
+        rf"{_THIS_OR_NEXT} week,? (?:on )?{_A_WEEKDAY}",
+    ),
+    (_weekdays_from_now, rf"{_A_COUNT} {_A_FULL_WEEKDAY}s? from (?:now|today)\b"),
+    (
+        readers.counted_from,
+        rf"{_A_FULL_WEEKDAY} in {_A_COUNT} (?P<unit>week)s?\b",
+        # "a week on thursday", but not "two hours on thursday".
+        rf"{_A_COUNT} (?P<unit>week|fortnight)s? (?:(?P<near>today|tomorrow)|on {_A_WEEKDAY})",
+        rf"{_A_COUNT} {_UNIT} from (?:(?P<near>now|today|tomorrow)|{_A_WEEKDAY})",
+    ),
+    (
+        _in,
+        rf"(?:today )?(?P<in>in|within) (?:about |around )?{_A_COUNT}\s*{_UNIT}"
+        r"(?P<half> and a half\b)?(?! (?:of|or)\b)",
+    ),
+    (
+        lambda said, base: replace(readers.later(said, base), up_to=True),
+        rf"(?:next|coming) {_A_COUNT} {_UNIT}",
+    ),
+    (
+        readers.end,
+        rf"(?:(?:end|(?P<last>last day)) {_OF_THIS_OR_NEXT}|eo(?=[dwm]\b))"
+        rf"(?:{_A_MONTH}|(?P<unit>day|weekend|week|month|year|(?<=eo)[dwm]\b)){_AND_YEAR}",
+    ),
+    (
+        readers.beginning,
+        rf"(?:(?:start|beginning) {_OF_THIS_OR_NEXT}(?:{_A_MONTH}|(?P<unit>week|month|year)))"
+        rf"{_AND_YEAR}",
+        r"early (?:this|(?P<next>next)) (?P<unit>week|month|year)\b",
+    ),
+    (readers.middle, rf"(?:mid|middle of)[\s-]+{_A_MONTH}"),
+    (
+        readers.whole,
+        r"(?P<which>this|next|coming|(?:at|on|over|by|before|until) the) "
+        r"(?P<unit>weekend|week|month|year)\b",
+        rf"(?:in|by|until|till|before|this|next) {_A_MONTH}(?! \d\d?\b){_AND_YEAR}",
+        rf"(?:in|by|until|till|before) (?P<year>{_YEAR})(?![:-])",
+    ),
+    (_any_of, rf"(?P<days>(?:(?P<on>on) )?(?P<first>{_WEEKDAY_OR_SHORT}){_DAYS_AFTER}+)"),
+    # "Mon-Fri at 7", and as Americans write it: "Fri. at 3".
+    (
+        readers.from_day_to_day,
+        rf"(?P<first>{_SHORT_WEEKDAY})\.?\s?(?:[-–]|to|through)\s?(?P<last>{_SHORT_WEEKDAY})\b\.?"
+        rf"(?={_THEN_TIME})",
+    ),
+    (
+        readers.weekday,
+        rf"(?P<short>{_SHORT_WEEKDAY}|(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\.)(?={_THEN_TIME})",
+    ),
+    # "fri 13" is a day of some month.
+    (no_day, r"(?:mon|tues?|wed|thu(?:rs?)?|fri) \d\d?\b"),
+    (
+        readers.near,
+        rf"(?P<near>(?:day after )?(?:{'|'.join(_TOMORROWS)})|today|tonight)\b{_AND_PART}",
+        rf"this (?P<part>{_PART})",
+    ),
+    (
+        readers.weekday,
+        # Said on a Friday, "next friday" is a week away.
+        rf"(?:(?:this|(?P<next>next|coming)|on|by|until|till|before) (?P<short>{_ANY_WEEKDAY})"
+        rf"|{_A_FULL_WEEKDAY}\b){_AND_PART}",
+    ),
+    (readers.feast, rf"(?P<feast>{_FEAST})\b"),
 )
 
 
 @cache
 def _rules() -> tuple[Rule, ...]:
-    """In order of precedence, where two find the same words. Made by the first phrase: compiling
-    them takes longer than all else that this module does when it is imported."""
-    return (
-        rule(
-            rf"(?:every|each)\s+(?P<date>{_MONTH}\s+\d{{1,2}}(?:{SUFFIX})?(?![\d:.]*\d|\s*[ap]\.?m\b)"
-            rf"|\d{{1,2}}(?:{SUFFIX})?(?:\s+of)?\s+{_MONTH})",
-            readers.repeated,
-        ),
-        rule(
-            rf"(?:(?:on|by)\s+)?(?:the\s+)?(?:(?P<place>{_PLACE})\s+(?P<weekday>{_ANY_WEEKDAY})|(?P<last>last\s+day)"
-            rf"|(?P<day>\d{{1,2}}{SUFFIX}|first)(?:\s+day)?)\s+of\s+(?:every|each)\s+month\b",
-            readers.of_each_month,
-        ),
-        rule(
-            rf"(?:every|each)\s+(?:(?P<place>first|last|1st|{_PLACE}(?={_OF_MONTH}))\s+(?P<weekday>{_ANY_WEEKDAY})"
-            rf"|(?P<last>last\s+day)(?=\s+of)|(?P<day>\d{{1,2}}{SUFFIX})(?!\s+{_UNIT_OR_DAY})"
-            rf"|first(?=\s+of\s+(?:the|a)\s+month\b))"
-            rf"(?:\s+of\s+(?:the|a)\s+month\b)?",
-            readers.of_each_month,
-        ),
-        rule(
-            rf"(?:every|each)\s+(?:day\s+from\s+)?(?P<first>{_WEEKDAY_OR_SHORT})\s?(?:[-–]|to|through)\s?(?P<last>{_ANY_WEEKDAY})"
-            rf"(?!,?\s+(?:the\s+)?(?:\d{{1,2}}(?:{SUFFIX}|\s+{_MONTH})|{_MONTH}\s+\d))",
-            readers.from_day_to_day,
-        ),
-        rule(
-            rf"(?:every|each)\s+(?:(?P<count>other|second|third|fourth|2nd|3rd|4th|{NUMBER})\s+)?"
-            rf"(?:(?P<unit>hour|day|week|month|year|weekday|workday|weekend|{_PART})s?\b"
-            rf"|(?P<days>{_ANY_WEEKDAY}{_DAYS_AFTER}*))(?:\s+(?P<part>{_PART}))?"
-            rf"(?:\s+on\s+(?:the\s+)?(?:(?P<date>{_MONTH}\s+\d{{1,2}}\b|\d{{1,2}}\s+{_MONTH})"
-            rf"|(?P<day>\d{{1,2}}){SUFFIX}|(?P<on>{_ANY_WEEKDAY}s?)))?",
-            readers.repeated,
-        ),
-        rule(
-            rf"(?:on\s+)?(?:(?P<unit>weekday)s|(?P<days>(?:{WEEKDAY})s{_DAYS_AFTER}*))\b"
-            rf"(?!\s+from\s+(?:now|today)\b)(?:\s+(?P<part>{_PART})s?\b)?",
-            readers.repeated,
-        ),
-        rule(r"once\s+(?:a|per)\s+(?P<unit>day|week|month|year)\b", readers.repeated),
-        # "the daily", "a weekly report" are things.
-        rule(
-            rf"(?<!\bthe\s)(?<!\ba\s)(?<!\bmy\s)(?<!\bour\s)(?P<unit>{'|'.join(_ADVERBS)})\b{ENDS}"
-            rf"(?:\s+on\s+(?:the\s+)?(?:(?P<day>\d{{1,2}}){SUFFIX}|(?P<on>{_ANY_WEEKDAY}s?{_DAYS_AFTER}*)))?",
-            readers.repeated,
-        ),
-        *readers.iso_rules(_WORDS),
-        rule(rf"(?P<date>\d{{1,2}}-{_MONTH}-{_YEAR})", calendar),
-        rule(rf"(?P<movable>{'|'.join(_MOVABLE)})\b{_GOODS}".replace(" ", r"\s+"), readers.feast),
-        rule(_SOMEBODYS_DAY, no_day),
-        rule(rf"(?P<past>yesterday\b(?:\s+{_PART})?|last\s+night\b)", no_day),
-        rule(
-            rf"(?<!\ba\s)(?<!\bone\s)(?:the\s+)?{_ORDINAL}\s+of\s+(?P<month>{_MONTH})(?:,?\s+(?P<year>{_YEAR}))?",
-            readers.date,
-        ),
-        rule(
-            rf"(?:on|by|until|till|before|due)\s+(?:on\s+)?the\s+{_ORDINAL}{ENDS}{_NO_DAY}",
-            readers.date,
-        ),
-        # "Two weekends" are counted, and "busy weekends" are what somebody has.
-        rule(
-            r"(?:on\s+weekends\b(?!\s+from\s+(?:now|today)\b)"
-            rf"|weekends(?={_THEN_TIME})|(?<=except )weekends\b)",
-            _on_weekends,
-        ),
-        rule(
-            rf"(?:on\s+)?weekday\s+(?P<part>{_PART[:-2]})s\b",
-            lambda said, base: said.in_part(round_of_week(range(5), base)),
-        ),
-        rule(
-            rf"(?P<date>\d{{1,2}}\.\d{{1,2}}\.{_YEAR}|\d{{1,2}}/\d{{1,2}}/(?:{_YEAR}|\d\d\b(?![/.])))",
-            calendar,
-        ),
-        rule(rf"{_TOWARDS}(?P<date>\d{{1,2}}/\d{{1,2}})(?![\w/.])", calendar),
-        rule(
-            rf"(?:by|until|till|due)\s+(?P<date>{_DAY_MONTH}(?:\.|(?={_THEN_TIME})))",
-            calendar,
-        ),
-        rule(
-            rf"(?P<weekday>{_ANY_WEEKDAY}),?\s+(?P<date>{_DAY_MONTH}\.?)(?={_THEN_TIME})",
-            _weekday_and_date,
-        ),
-        # Nothing else, as in an attribute.
-        rule(r"(?<![^\n])(?P<date>\d{1,2}\.\d{1,2}\.)(?=\s*$)", calendar),
-        # "on 25.12 at 5pm" and "on 3.5. at 5pm" are dates. "on 3.2 at 5pm" may be a version, and
-        # the point of "before 3.5. Then …" may end the sentence.
-        rule(
-            rf"{_TOWARDS}(?:(?P<date>(?:{_DAY_MONTH}\.(?!\s+(?-i:[A-Z]))"
-            rf"|(?:1[3-9]|2\d|3[01])\.\d{{1,2}}(?={_THEN_TIME})))"
-            rf"|{_DAY_MONTH}(?=\.|{_THEN_TIME}))",
-            _perhaps_calendar,
-        ),
-        rule(
-            rf"(?P<date>\d{{1,2}}(?:/\d{{1,2}}|\.\d{{1,2}}\.))(?={_THEN_TIME})",
-            calendar,
-        ),
-        rule(rf"{_DAY_OF_MONTH},?\s+(?:of\s+)?(?P<next_year>next\s+year)\b", readers.date),
-        rule(
-            rf"(?P<next_year>next\s+year),?\s+(?:on|in)\s+(?:the\s+)?{_DAY_OF_MONTH}", readers.date
-        ),
-        rule(
-            rf"(?:from\s+)?(?P<month>{_MONTH})\s+(?P<first>\d{{1,2}})(?:{SUFFIX})?"
-            rf"\s?(?:[-–]|to|until|till|through)\s?(?P<day>\d{{1,2}})(?:{SUFFIX})?(?![\d:.]*\d|\s*[ap]\.?m\b)"
-            rf"(?:,?\s+(?P<year>{_YEAR}))?",
-            _first_day,
-        ),
-        rule(
-            rf"(?:from\s+)?(?:the\s+)?(?P<first>\d{{1,2}})(?:{SUFFIX})?\s?(?:[-–]|to|until|till|through)\s?"
-            rf"(?:the\s+)?(?P<day>\d{{1,2}})(?:{SUFFIX})?\s+(?:of\s+)?(?P<month>{_MONTH})"
-            rf"(?:,?\s+(?P<year>{_YEAR}))?",
-            _first_day,
-        ),
-        rule(
-            rf"(?:{_ANY_WEEKDAY}(?:,?\s+|\s*\())?(?:the\s+)?(?P<date>\d{{1,2}}(?:{SUFFIX})?(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?"
-            rf"|{_MONTH}\s+(?:the\s+)?\d{{1,2}}(?:{SUFFIX})?(?![\d:.]*\d|\s*[ap]m\b)(?:,?\s+{_YEAR})?)",
-            calendar,
-        ),
-        rule(
-            rf"(?:{_TOWARDS}|(?<![^\n])|{_ANY_WEEKDAY},?\s+|(?P<next>next\s+month,?\s+(?:on\s+)?))"
-            rf"(?:the\s+)?(?P<day>\d{{1,2}}){SUFFIX}"
-            rf"(?:\s+of\s+(?:(?:the|this)|(?P<of_next>next))\s+month\b)?{ENDS}",
-            readers.date,
-        ),
-        rule(
-            rf"(?P<place>{_PLACE})\s+(?P<weekday>{_ANY_WEEKDAY})\s+(?:of|in)\s+"
-            rf"(?:(?:the|this|(?P<next>next))\s+month\b|(?P<month>{_MONTH})(?:,?\s+(?P<year>{_YEAR}))?)",
-            readers.of_some_month,
-        ),
-        rule(
-            rf"(?P<weekday>{WEEKDAY})\s+(?P<which>after\s+next)\b",
-            readers.weekday,
-        ),
-        # "friday week", but not "monday week 3" of a course.
-        rule(
-            rf"(?:(?P<weekday>{WEEKDAY}|(?<=next\s){_SHORT_WEEKDAY})|(?P<near>today|tomorrow))\s+(?P<unit>week|fortnight)\b{ENDS}",
-            readers.counted_from,
-        ),
-        rule(
-            rf"(?P<weekday>{_ANY_WEEKDAY})\s+(?:of\s+)?(?P<which>this|next)\s+week\b",
-            readers.weekday_of_week,
-        ),
-        rule(
-            rf"(?P<which>this|next)\s+week,?\s+(?:on\s+)?(?P<weekday>{_ANY_WEEKDAY})",
-            readers.weekday_of_week,
-        ),
-        rule(
-            rf"(?P<count>{NUMBER})\s+(?P<weekday>{WEEKDAY})s?\s+from\s+(?:now|today)\b",
-            _weekdays_from_now,
-        ),
-        rule(
-            rf"(?P<weekday>{WEEKDAY})\s+in\s+(?P<count>{NUMBER})\s+(?P<unit>week)s?\b",
-            readers.counted_from,
-        ),
-        # "a week on thursday", but not "two hours on thursday".
-        rule(
-            rf"(?P<count>{NUMBER})\s+(?P<unit>week|fortnight)s?\s+"
-            rf"(?:(?P<near>today|tomorrow)|on\s+(?P<weekday>{_ANY_WEEKDAY}))",
-            readers.counted_from,
-        ),
-        rule(
-            rf"(?P<count>{NUMBER})\s+{_UNIT}\s+from\s+(?:(?P<near>now|today|tomorrow)|(?P<weekday>{_ANY_WEEKDAY}))",
-            readers.counted_from,
-        ),
-        rule(
-            rf"(?:today\s+)?(?P<in>in|within)\s+(?:about\s+|around\s+)?(?P<count>{NUMBER})\s*{_UNIT}(?P<half>\s+and\s+a\s+half\b)?"
-            rf"(?!\s+(?:of|or)\b)",
-            _in,
-        ),
-        rule(
-            rf"(?:next|coming)\s+(?P<count>{NUMBER})\s+{_UNIT}",
-            lambda said, base: replace(readers.later(said, base), up_to=True),
-        ),
-        rule(
-            rf"(?:(?:end|(?P<last>last\s+day))\s+of\s+(?:(?:the|this)\s+|(?P<next>next)\s+)?|eo(?=[dwm]\b))"
-            rf"(?:(?P<month>{_MONTH})|(?P<unit>day|weekend|week|month|year|(?<=eo)[dwm]\b))(?:\s+(?P<year>{_YEAR}))?",
-            readers.end,
-        ),
-        rule(
-            rf"(?:(?:start|beginning)\s+of\s+(?:(?:the|this)\s+|(?P<next>next)\s+)?"
-            rf"(?:(?P<month>{_MONTH})|(?P<unit>week|month|year)))(?:\s+(?P<year>{_YEAR}))?",
-            readers.beginning,
-        ),
-        rule(r"early\s+(?:this|(?P<next>next))\s+(?P<unit>week|month|year)\b", readers.beginning),
-        rule(rf"(?:mid|middle\s+of)[\s-]+(?P<month>{_MONTH})", readers.middle),
-        rule(
-            r"(?P<which>this|next|coming|(?:at|on|over|by|before|until)\s+the)\s+"
-            r"(?P<unit>weekend|week|month|year)\b",
-            readers.whole,
-        ),
-        rule(
-            rf"(?:in|by|until|till|before|this|next)\s+(?P<month>{_MONTH})(?!\s+\d{{1,2}}\b)"
-            rf"(?:\s+(?P<year>{_YEAR}))?",
-            readers.whole,
-        ),
-        rule(
-            rf"(?:in|by|until|till|before)\s+(?P<year>{_YEAR})(?![:-])",
-            readers.whole,
-        ),
-        rule(
-            rf"(?P<days>(?:(?P<on>on)\s+)?(?P<first>{_WEEKDAY_OR_SHORT}){_DAYS_AFTER}+)",
-            _any_of,
-        ),
-        # "Mon-Fri at 7", and as Americans write it: "Fri. at 3".
-        rule(
-            rf"(?P<first>{_SHORT_WEEKDAY})\.?\s?(?:[-–]|to|through)\s?(?P<last>{_SHORT_WEEKDAY})\b\.?"
-            rf"(?={_THEN_TIME})",
-            readers.from_day_to_day,
-        ),
-        rule(
-            rf"(?P<short>{_SHORT_WEEKDAY}|(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\.)(?={_THEN_TIME})",
-            readers.weekday,
-        ),
-        # "fri 13" is a day of some month.
-        rule(r"(?:mon|tues?|wed|thu(?:rs?)?|fri)\s+\d{1,2}\b", no_day),
-        rule(
-            rf"(?P<near>(?:day\s+after\s+)?(?:{'|'.join(_TOMORROWS)})|today|tonight)\b(?:\s+(?P<part>{_PART}))?",
-            readers.near,
-        ),
-        rule(
-            rf"this\s+(?P<part>{_PART})",
-            readers.near,
-        ),
-        rule(
-            # Said on a Friday, "next friday" is a week away.
-            rf"(?:(?:this|(?P<next>next|coming)|on|by|until|till|before)\s+(?P<short>{_ANY_WEEKDAY})"
-            rf"|(?P<weekday>{WEEKDAY})\b)(?:\s+(?P<part>{_PART}))?",
-            readers.weekday,
-        ),
-        rule(
-            rf"(?P<feast>{_FEAST})\b",
-            readers.feast,
-        ),
-    )
+    """Made by the first phrase: compiling them takes longer than all else that this module does
+    when it is imported."""
+    return readers.rules(_WORDS, *_ROWS)
 
 
 _OF_A_DAY: Final = re.compile(r"(?:end\s+of\s+(?:the\s+)?day|eod)", re.IGNORECASE)
@@ -465,14 +409,15 @@ ENGLISH: Final = Language(
     ),
     before=re.compile(r"\bbefore\s+(?:the\s+)?$", re.IGNORECASE),
     up_to=re.compile(r"\b(?:by|until|till|within|before)\s+(?:the\s+)?$", re.IGNORECASE),
-    lasts=(
-        rule(
-            rf"(?:for\s+(?:the\s+(?:next\s+)?)?|in\s+the\s+next\s+)(?P<count>{NUMBER})\s+{_UNIT}",
+    lasts=readers.rules(
+        _WORDS,
+        (
             readers.later,
+            rf"(?:for (?:the (?:next )?)?|in the next ){_A_COUNT} {_UNIT}",
         ),
-        rule(
-            rf"for\s+(?:the\s+next\s+)?(?P<count>{NUMBER})\s+{_PART[:-2]}s?\b",
+        (
             lambda said, base: spans.later(base, said.count, "day"),
+            rf"for (?:the next )?{_A_COUNT} {_PART[:-2]}s?\b",
         ),
     ),
     tells_which=_tells_which,

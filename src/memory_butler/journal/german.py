@@ -10,30 +10,23 @@ from datetime import date, datetime
 from functools import cache
 from typing import Final, TypeVar
 
+from memory_butler.domain.written_dates import numbered
 from memory_butler.journal import readers, spans
 from memory_butler.journal.clocks import Clock, Match, clocks_in, minutes_from
 from memory_butler.journal.clocks import times_of_day as english_times
 from memory_butler.journal.meant import Language
-from memory_butler.journal.readers import Said, Words, no_day
+from memory_butler.journal.readers import Row, Said, Words, no_day
 from memory_butler.journal.spans import Found, Rule, midnight, next_date, round_of_week
 
 _WEEKDAYS: Final = "montag dienstag mittwoch donnerstag freitag samstag sonntag".split()
 _MONTHS: Final = (
     "januar februar märz april mai juni juli august september oktober november dezember".split()
 )
-_TWO_TO_TWELVE: Final = "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split()
+_TWO_TO_TWELVE: Final = numbered("zwei drei vier fünf sechs sieben acht neun zehn elf zwölf", 2)
 _NUMBERS: Final[Mapping[str, float]] = {
-    **{word: number for number, word in enumerate(_TWO_TO_TWELVE, start=2)},
-    **dict.fromkeys(("ein", "eins", "eine", "einem", "einen", "einer", "ner", "nem"), 1),
-    **{
-        "zwanzig": 20,
-        "dreißig": 30,
-        "vierzehn": 14,
-        "anderthalb": 1.5,
-        "eineinhalb": 1.5,
-        "zweieinhalb": 2.5,
-    },
-}
+    **_TWO_TO_TWELVE, **numbered("ein|eins|eine|einem|einen|einer|ner|nem"), "zwanzig": 20,
+    "dreißig": 30, "vierzehn": 14, "anderthalb": 1.5, "eineinhalb": 1.5, "zweieinhalb": 2.5,
+}  # fmt: skip
 _PARTS: Final[Mapping[str, str]] = {
     "früh": "morning", "morgen": "morning", "vormittag": "morning", "mittag": "noon",
     "nachmittag": "afternoon", "abend": "evening", "nacht": "night",
@@ -45,9 +38,7 @@ _UNITS: Final[Mapping[str, str]] = {
     "werktags": "working day", "wochentags": "working day", "unter der woche": "working day",
     "monats": "month", "jahres": "year",
 }  # fmt: skip
-_PLACES: Final[Mapping[str, int]] = {
-    "ersten": 1, "zweiten": 2, "dritten": 3, "vierten": 4, "letzten": -1,
-}  # fmt: skip
+_PLACES: Final = numbered("ersten zweiten dritten vierten") | {"letzten": -1}
 _FEASTS: Final[Mapping[str, tuple[int, int]]] = {
     "heiligabend": (12, 24), "weihnachten": (12, 25), "silvester": (12, 31), "neujahr": (1, 1),
     "1. weihnachtstag": (12, 25), "1. weihnachtsfeiertag": (12, 25), "nikolaus": (12, 6),
@@ -61,20 +52,14 @@ _MOVABLE: Final[Mapping[str, int]] = {
     "pfingstsonntag": 49, "pfingstmontag": 50, "fronleichnam": 60,
 }  # fmt: skip
 
-_ORDINALS: Final[Mapping[str, int]] = {
-    **{
-        word: number
-        for number, word in enumerate(
-            "ersten zweiten dritten vierten fünften sechsten siebten achten neunten zehnten elften "
-            "zwölften dreizehnten vierzehnten fünfzehnten".split(),
-            start=1,
-        )
-    },
-    "zwanzigsten": 20, "dreißigsten": 30, "dreissigsten": 30,
-}  # fmt: skip
+_ORDINALS: Final = numbered(
+    "ersten zweiten dritten vierten fünften sechsten siebten achten neunten zehnten elften "
+    "zwölften dreizehnten vierzehnten fünfzehnten"
+) | {"zwanzigsten": 20, "dreißigsten": 30, "dreissigsten": 30}
 
+_ANY_WEEKDAY = rf"(?:{'|'.join(_WEEKDAYS)}|sonnabend)"
 _WEEKDAY = rf"(?P<weekday>{'|'.join(_WEEKDAYS)}|sonnabend)"
-_DAYS = rf"(?P<days>{_WEEKDAY}(?:\s*(?:,|und|/|&)\s*(?:{'|'.join(_WEEKDAYS)}|sonnabend))*)"
+_DAYS = rf"(?P<days>{_WEEKDAY}(?:\s*(?:,|und|/|&)\s*{_ANY_WEEKDAY})*)"
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)}|jan|feb|mrz|apr|jun|jul|aug|sept?|okt|nov|dez)\b\.?"
 _COUNT = rf"(?P<count>\d{{1,3}}(?:,\d)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _UNIT = (
@@ -231,12 +216,8 @@ _WORDS: Final = Words(
     ahead=_spelled({"nächste": 1, "kommende": 1, "übernächste": 2}),
     feasts=_FEASTS,
     movable=_spelled(_MOVABLE),
+    either=_either,
 )
-
-
-def rule(pattern: str, read: readers.Reader) -> Rule:
-    """A rule of German."""
-    return readers.rule(_WORDS, _either(pattern), read)
 
 
 def _counted_from(said: Said, base: datetime) -> Found | None:
@@ -285,180 +266,160 @@ def _calendar_week(said: Said, base: datetime) -> Found | None:
     return None
 
 
+# Parts that a reader looks for, by the names of `readers.py`.
+_NTH = r"(?P<day>\d\d?)\."
+_IN_ORDINAL = rf"(?P<day>{'|'.join(_ORDINALS)})"
+_MONTH_IN_FIGURES = r"(?P<number>0?[1-9]|1[0-2])"
+_AND_YEAR = rf"(?: {_YEAR})?"
+_PLACE = rf"(?P<place>{'|'.join(_PLACES)})"
+_IN_TIME = rf"{_COUNT} (?P<unit>woche|tag|monat|jahr)(?:e?n|e)?\b"
+_OF_MONTH = rf"(?:\s*(?:{_MONTH_IN_FIGURES}\.(?!\d)|{_MONTH}))"
+_OF_FIRST = _OF_MONTH.replace("number", "of").replace("month>", "of_month>")
+_EACH = r"jede[nrms]? (?:(?P<count>zweite(?=[nrms]?\s)|\d\d?(?=\.\s))\S* )?"
+
+# In order of precedence, where two find the same words.
+_ROWS: Final[tuple[Row, ...]] = (
+    *readers.ISO,
+    (
+        readers.of_each_month,
+        r"(?:am (?P<day>\d\d?)\.? (?:jede[ns]|eines jeden)|jeden (?P<day_after>\d\d?)\. (?:des|im))"
+        r" monats?\b",
+        rf"(?:(?:jeden|am) )?{_PLACE} {_WEEKDAY} (?:im|des|jede[ns]) monats?\b",
+    ),
+    (readers.of_some_month, rf"am {_PLACE} {_WEEKDAY} im {_MONTH}"),
+    (readers.repeated, rf"(?:jedes jahr (?:am )?|jede[nrms]? ){_NTH}\s*{_MONTH}"),
+    (
+        readers.from_day_to_day,
+        rf"{_EACH}(?:tag von )?(?P<first>{_ANY_WEEKDAY}) bis (?P<last>{_ANY_WEEKDAY})\b"
+        r"(?!,? (?:de[nm] )?\d\d?\.(?!\d\d\b(?!\.)))",
+    ),
+    (
+        readers.repeated,
+        rf"{_EACH}{_DAYS}\b{_PART}",
+        rf"{_EACH}(?P<part>morgen|vormittag|mittag|nachmittag|abend|nacht)\b",
+        rf"{_EACH}(?P<unit>stunde|tag|woche|jahr|werktag|monat)(?:(?<=monat) am {_NTH})?(?!\w)",
+        rf"alle {_COUNT} {_UNIT}(?: (?:am )?{_DAYS}s?\b)?",
+        r"(?P<unit>stündlich|täglich|wöchentlich|monatlich|jährlich|werktags|wochentags"
+        r"|unter der woche)\b",
+        r"(?:einmal|1\s?(?:x|mal)) (?:pro|i[mn]|am|die) (?:der )?(?P<unit>tag|woche|monat|jahr)\b",
+    ),
+    (lambda _said, base: round_of_week((5, 6), base), r"an wochenenden\b"),
+    (readers.repeated, rf"(?P<days>{_ANY_WEEKDAY}s(?:\s*(?:,|und|/|&)\s*{_ANY_WEEKDAY}s)*)\b"),
+    (readers.from_day_to_day, rf"(?P<first>{_SHORT})\s?[-–]\s?(?P<last>{_SHORT}){_TIME_AFTER}"),
+    (
+        readers.date,
+        rf"(?P<next_year>nächstes jahr),? (?:im|am {_NTH})\s*{_MONTH}",
+        rf"(?:im|(?:am )?{_NTH})\s*{_MONTH} (?P<next_year>nächste(?:s jahr|n jahres))\b",
+    ),
+    (no_day, rf"(?P<past>(?:vor)?gestern)\b{_PART}"),
+    # "8 kW" is a power.
+    (
+        _calendar_week,
+        r"(?:in (?:der )?)?(?<!\d\s)(?-i:KW)\s?(?P<week>\d\d?)(?:/(?P<year>20\d\d))?\b",
+    ),
+    (readers.whole, r"(?P<which>übernächste)[nmrs]? (?P<unit>wochenende|woche|monat|jahr)\b"),
+    (readers.weekday, rf"(?P<which>übernächste)[nmrs]? {_WEEKDAY}\b"),
+    (
+        readers.date,
+        rf"am {_IN_ORDINAL} {_MONTH}{_AND_YEAR}",
+        rf"(?:am|bis zum) {_IN_ORDINAL}(?=\s*(?:$|[.,;!?\n]|um\b|gegen\b))",
+    ),
+    # Of a span its first day.
+    (
+        readers.first_day,
+        rf"(?:vom )?(?P<first>\d\d?)\.\s?(?:[-–]|bis(?: zum)?)\s?{_NTH}{_OF_MONTH}",
+    ),
+    (
+        _first_date,
+        rf"vom (?P<first>\d\d?)\.{_OF_FIRST}\s?(?:[-–]|bis(?: zum)?)\s?{_NTH}{_OF_MONTH}",
+    ),
+    (
+        _weekday_to,
+        rf"vo[mn] (?:(?P<next>nächste[nm]|kommende[nm]) )?(?P<short>{_ANY_WEEKDAY}|{_SHORT}) "
+        rf"bis (?:zum )?(?P<last>{_ANY_WEEKDAY}|{_SHORT})\b",
+        rf"(?P<short>{_ANY_WEEKDAY}) bis (?:zum )?(?P<last>{_ANY_WEEKDAY})\b",
+    ),
+    (
+        readers.weekday,
+        rf"(?P<short>{_SHORT})\.?{_TIME_AFTER}",
+        rf"(?:am|bis|diesen|(?P<next>nächsten|kommenden)) (?P<short>{_SHORT})(?![\w-])\.?",
+    ),
+    (
+        readers.date,
+        rf"{_WEEKDAY},? (?:dem |den )?{_NTH}\s*{_MONTH}{_AND_YEAR}",
+        rf"{_NTH}\s*{_MONTH}{_AND_YEAR}",
+        rf"(?:{_WEEKDAY},? (?:dem |den )?)?{_NTH}{_MONTH_IN_FIGURES}\.{_YEAR}",
+        rf"(?:{_WEEKDAY},? |(?:am|bis(?: zum)?|zum|dem|den|vor dem) )(?:dem |den )?"
+        rf"{_NTH}{_MONTH_IN_FIGURES}(?:\.(?P<year>\d\d)\b|\.?)(?![\d.])",
+    ),
+    (
+        _perhaps_date,
+        rf"{_NTH}{_MONTH_IN_FIGURES}\.(?![\d.])",
+        rf"{_NTH}{_MONTH_IN_FIGURES}\.(?P<year>\d\d){_TIME_AFTER}",
+    ),
+    (
+        _counted_from,
+        rf"(?:am )?{_WEEKDAY} in {_IN_TIME}",
+        rf"(?P<near>heute|morgen) in {_IN_TIME}",
+    ),
+    (
+        readers.date,
+        rf"(?:im )?(?P<next>nächsten|kommenden) monat,? am {_NTH}(?!\d|\s*{_MONTH})",
+        rf"am {_NTH} (?:des )?(?P<next>nächsten|kommenden) monats\b",
+    ),
+    (
+        readers.beginning,
+        r"anfang (?:(?:des|der|dieses|dieser) |(?P<next>(?:nächste|kommende)[nrs] ))?"
+        r"(?P<unit>woche|monat|jahr)e?s?\b",
+        rf"anfang {_MONTH}{_AND_YEAR}",
+    ),
+    (
+        readers.middle,
+        r"mitte (?:(?:der|dieser)|(?P<next>(?:nächste|kommende)r)) woche\b",
+        rf"mitte {_MONTH}{_AND_YEAR}",
+    ),
+    (
+        readers.weekday_of_week,
+        rf"{_THIS_OR_NEXT} woche,? (?:am )?{_WEEKDAY}{_PART}",
+        rf"{_WEEKDAY} {_THIS_OR_NEXT} woche\b{_PART}",
+    ),
+    (readers.later, rf"(?:heute )?in (?:einer|ner) (?P<half>halben) {_UNIT}"),
+    (readers.in_time, rf"(?:heute )?in (?:etwa |ungefähr |ca\.? )?['’]?{_COUNT}\s*{_UNIT}"),
+    (
+        readers.end,
+        r"ende (?:des |der |dieses |dieser |(?P<next>nächste[ns]?r? ))?"
+        r"(?P<unit>woche|monat|jahr)e?s?\b",
+        r"(?:zum )?(?P<unit>monats|jahres)ende\b",
+        rf"ende {_MONTH}{_AND_YEAR}",
+    ),
+    (
+        readers.whole,
+        rf"{_THIS_OR_NEXT} (?P<unit>wochenende|woche|monat|jahr)\b",
+        r"am (?P<unit>wochenende)\b",
+        rf"(?:im|bis) {_MONTH}{_AND_YEAR}",
+    ),
+    (
+        readers.date,
+        rf"(?:(?:am|bis zum)|{_WEEKDAY},? de[nm]) {_NTH}(?!\d)(?!\s*(?:tag|mal|advent"
+        r"|weihnachts\w+|platz|stock|termin|abend|geburtstag|versuch|kapitel)\b)",
+    ),
+    (readers.weekday, rf"(?:{_THIS_OR_NEXT} )?{_WEEKDAY}{_PART}(?![\w-])"),
+    # "Guten Morgen" and "am Morgen" are none.
+    (
+        readers.near,
+        r"(?<!guten\s)(?<!am\s)(?<!der\s)(?<!den\s)(?<!dem\s)(?<!diesen\s)"
+        rf"(?P<near>heute?|übermorgen|morgen)\b{_PART}",
+    ),
+    (readers.feast, rf"(?P<feast>{'|'.join(_FEASTS)})\b", rf"(?P<movable>{'|'.join(_MOVABLE)})\b"),
+    (lambda _said, base: spans.next_of_month(2, 6, base, 5), r"muttertag\b"),
+    # Of a person, or counted: a time beside one is not today.
+    (no_day, r"(?:(?:an|zu[mr]?) (?:\w+ )?geburtstag|[1-4]\. advent)\b"),
+)
+
+
 @cache
 def _rules() -> tuple[Rule, ...]:
-    """In order of precedence, where two find the same words."""
-    place = r"(?P<place>ersten|zweiten|dritten|vierten|letzten)"
-    in_time = rf"{_COUNT}\s+(?P<unit>woche|tag|monat|jahr)(?:e?n|e)?\b"
-    weekdays = rf"(?:{'|'.join(_WEEKDAYS)}|sonnabend)"
-    of_month = rf"(?:\s*(?:(?P<number>0?[1-9]|1[0-2])\.(?!\d)|{_MONTH}))"
-    of_first = of_month.replace("number", "of").replace("month>", "of_month>")
-    each = r"jede[nrms]?\s+(?:(?P<count>zweite(?=[nrms]?\s)|\d{1,2}(?=\.\s))\S*\s+)?"
-    return (
-        *readers.iso_rules(_WORDS),
-        rule(
-            r"(?:am\s+(?P<day>\d{1,2})\.?\s+(?:jede[ns]|eines\s+jeden)|jeden\s+(?P<day_after>\d{1,2})\.\s+(?:des|im))\s+monats?\b",
-            readers.of_each_month,
-        ),
-        rule(
-            rf"(?:(?:jeden|am)\s+)?{place}\s+{_WEEKDAY}\s+(?:im|des|jede[ns])\s+monats?\b",
-            readers.of_each_month,
-        ),
-        rule(rf"am\s+{place}\s+{_WEEKDAY}\s+im\s+{_MONTH}", readers.of_some_month),
-        rule(
-            rf"(?:jedes\s+jahr\s+(?:am\s+)?|jede[nrms]?\s+)(?P<day>\d{{1,2}})\.\s*{_MONTH}",
-            readers.repeated,
-        ),
-        rule(
-            rf"{each}(?:tag\s+von\s+)?(?P<first>{weekdays})\s+bis\s+(?P<last>{weekdays})\b"
-            r"(?!,?\s+(?:de[nm]\s+)?\d{1,2}\.(?!\d\d\b(?!\.)))",
-            readers.from_day_to_day,
-        ),
-        rule(rf"{each}{_DAYS}\b{_PART}", readers.repeated),
-        rule(
-            rf"{each}(?P<part>morgen|vormittag|mittag|nachmittag|abend|nacht)\b", readers.repeated
-        ),
-        rule(
-            rf"{each}(?P<unit>stunde|tag|woche|jahr|werktag|monat)(?:(?<=monat)\s+am\s+(?P<day>\d{{1,2}})\.)?(?!\w)",
-            readers.repeated,
-        ),
-        rule(rf"alle\s+{_COUNT}\s+{_UNIT}(?:\s+(?:am\s+)?{_DAYS}s?\b)?", readers.repeated),
-        rule(
-            r"(?P<unit>stündlich|täglich|wöchentlich|monatlich|jährlich|werktags|wochentags"
-            r"|unter der woche)\b",
-            readers.repeated,
-        ),
-        rule(
-            r"(?:einmal|1\s?(?:x|mal))\s+(?:pro|i[mn]|am|die)\s+(?:der\s+)?(?P<unit>tag|woche|monat|jahr)\b",
-            readers.repeated,
-        ),
-        rule(r"an\s+wochenenden\b", lambda said, base: round_of_week((5, 6), base)),
-        rule(rf"(?P<days>{weekdays}s(?:\s*(?:,|und|/|&)\s*{weekdays}s)*)\b", readers.repeated),
-        rule(
-            rf"(?P<first>{_SHORT})\s?[-–]\s?(?P<last>{_SHORT}){_TIME_AFTER}",
-            readers.from_day_to_day,
-        ),
-        rule(
-            rf"(?P<next_year>nächstes\s+jahr),?\s+(?:im|am\s+(?P<day>\d{{1,2}})\.)\s*{_MONTH}",
-            readers.date,
-        ),
-        rule(
-            rf"(?:im|(?:am\s+)?(?P<day>\d{{1,2}})\.)\s*{_MONTH}\s+(?P<next_year>nächste(?:s\s+jahr|n\s+jahres))\b",
-            readers.date,
-        ),
-        rule(rf"(?P<past>(?:vor)?gestern)\b{_PART}", no_day),
-        # "8 kW" is a power.
-        rule(
-            r"(?:in\s+(?:der\s+)?)?(?<!\d\s)(?-i:KW)\s?(?P<week>\d{1,2})(?:/(?P<year>20\d\d))?\b",
-            _calendar_week,
-        ),
-        rule(
-            r"(?P<which>übernächste)[nmrs]?\s+(?P<unit>wochenende|woche|monat|jahr)\b",
-            readers.whole,
-        ),
-        rule(rf"(?P<which>übernächste)[nmrs]?\s+{_WEEKDAY}\b", readers.weekday),
-        rule(rf"am\s+(?P<day>{'|'.join(_ORDINALS)})\s+{_MONTH}(?:\s+{_YEAR})?", readers.date),
-        rule(
-            rf"(?:am|bis\s+zum)\s+(?P<day>{'|'.join(_ORDINALS)})(?=\s*(?:$|[.,;!?\n]|um\b|gegen\b))",
-            readers.date,
-        ),
-        # Of a span its first day.
-        rule(
-            rf"(?:vom\s+)?(?P<first>\d{{1,2}})\.\s?(?:[-–]|bis(?:\s+zum)?)\s?(?P<day>\d{{1,2}})\.{of_month}",
-            readers.first_day,
-        ),
-        rule(
-            rf"vom\s+(?P<first>\d{{1,2}})\.{of_first}\s?"
-            rf"(?:[-–]|bis(?:\s+zum)?)\s?(?P<day>\d{{1,2}})\.{of_month}",
-            _first_date,
-        ),
-        rule(
-            rf"vo[mn]\s+(?:(?P<next>nächste[nm]|kommende[nm])\s+)?(?P<short>{weekdays}|{_SHORT})\s+"
-            rf"bis\s+(?:zum\s+)?(?P<last>{weekdays}|{_SHORT})\b",
-            _weekday_to,
-        ),
-        rule(rf"(?P<short>{weekdays})\s+bis\s+(?:zum\s+)?(?P<last>{weekdays})\b", _weekday_to),
-        rule(rf"(?P<short>{_SHORT})\.?{_TIME_AFTER}", readers.weekday),
-        rule(
-            rf"(?:am|bis|diesen|(?P<next>nächsten|kommenden))\s+(?P<short>{_SHORT})(?![\w-])\.?",
-            readers.weekday,
-        ),
-        rule(
-            rf"{_WEEKDAY},?\s+(?:dem\s+|den\s+)?(?P<day>\d{{1,2}})\.\s*{_MONTH}(?:\s+{_YEAR})?",
-            readers.date,
-        ),
-        rule(rf"(?P<day>\d{{1,2}})\.\s*{_MONTH}(?:\s+{_YEAR})?", readers.date),
-        rule(
-            rf"(?:{_WEEKDAY},?\s+(?:dem\s+|den\s+)?)?(?P<day>\d{{1,2}})\.(?P<number>0?[1-9]|1[0-2])\.{_YEAR}",
-            readers.date,
-        ),
-        rule(
-            rf"(?:{_WEEKDAY},?\s+|(?:am|bis(?:\s+zum)?|zum|dem|den|vor\s+dem)\s+)(?:dem\s+|den\s+)?"
-            r"(?P<day>\d{1,2})\.(?P<number>0?[1-9]|1[0-2])(?:\.(?P<year>\d\d)\b|\.?)(?![\d.])",
-            readers.date,
-        ),
-        rule(r"(?P<day>\d{1,2})\.(?P<number>0?[1-9]|1[0-2])\.(?![\d.])", _perhaps_date),
-        rule(
-            rf"(?P<day>\d{{1,2}})\.(?P<number>0?[1-9]|1[0-2])\.(?P<year>\d\d){_TIME_AFTER}",
-            _perhaps_date,
-        ),
-        rule(rf"(?:am\s+)?{_WEEKDAY}\s+in\s+{in_time}", _counted_from),
-        rule(rf"(?P<near>heute|morgen)\s+in\s+{in_time}", _counted_from),
-        rule(
-            rf"(?:im\s+)?(?P<next>nächsten|kommenden)\s+monat,?\s+am\s+(?P<day>\d{{1,2}})\.(?!\d|\s*{_MONTH})",
-            readers.date,
-        ),
-        rule(
-            r"am\s+(?P<day>\d{1,2})\.\s+(?:des\s+)?(?P<next>nächsten|kommenden)\s+monats\b",
-            readers.date,
-        ),
-        rule(
-            r"anfang\s+(?:(?:des|der|dieses|dieser)\s+|(?P<next>(?:nächste|kommende)[nrs]\s+))?"
-            r"(?P<unit>woche|monat|jahr)e?s?\b",
-            readers.beginning,
-        ),
-        rule(rf"anfang\s+{_MONTH}(?:\s+{_YEAR})?", readers.beginning),
-        rule(
-            r"mitte\s+(?:(?:der|dieser)|(?P<next>(?:nächste|kommende)r))\s+woche\b", readers.middle
-        ),
-        rule(rf"mitte\s+{_MONTH}(?:\s+{_YEAR})?", readers.middle),
-        rule(rf"{_THIS_OR_NEXT}\s+woche,?\s+(?:am\s+)?{_WEEKDAY}{_PART}", readers.weekday_of_week),
-        rule(rf"{_WEEKDAY}\s+{_THIS_OR_NEXT}\s+woche\b{_PART}", readers.weekday_of_week),
-        rule(rf"(?:heute\s+)?in\s+(?:einer|ner)\s+(?P<half>halben)\s+{_UNIT}", readers.later),
-        rule(
-            rf"(?:heute\s+)?in\s+(?:etwa\s+|ungefähr\s+|ca\.?\s+)?['’]?{_COUNT}\s*{_UNIT}",
-            readers.in_time,
-        ),
-        rule(
-            r"ende\s+(?:des\s+|der\s+|dieses\s+|dieser\s+|(?P<next>nächste[ns]?r?\s+))?(?P<unit>woche|monat|jahr)e?s?\b",
-            readers.end,
-        ),
-        rule(r"(?:zum\s+)?(?P<unit>monats|jahres)ende\b", readers.end),
-        rule(rf"ende\s+{_MONTH}(?:\s+{_YEAR})?", readers.end),
-        rule(rf"{_THIS_OR_NEXT}\s+(?P<unit>wochenende|woche|monat|jahr)\b", readers.whole),
-        rule(r"am\s+(?P<unit>wochenende)\b", readers.whole),
-        rule(rf"(?:im|bis)\s+{_MONTH}(?:\s+{_YEAR})?", readers.whole),
-        rule(
-            rf"(?:(?:am|bis\s+zum)|{_WEEKDAY},?\s+de[nm])\s+(?P<day>\d{{1,2}})\.(?!\d)"
-            r"(?!\s*(?:tag|mal|advent|weihnachts\w+|platz|stock|termin|abend|geburtstag|versuch|kapitel)\b)",
-            readers.date,
-        ),
-        rule(rf"(?:{_THIS_OR_NEXT}\s+)?{_WEEKDAY}{_PART}(?![\w-])", readers.weekday),
-        # "Guten Morgen" and "am Morgen" are none.
-        rule(
-            r"(?<!guten )(?<!am )(?<!der )(?<!den )(?<!dem )(?<!diesen )"
-            rf"(?P<near>heute?|übermorgen|morgen)\b{_PART}",
-            readers.near,
-        ),
-        rule(rf"(?P<feast>{'|'.join(_FEASTS)})\b", readers.feast),
-        rule(rf"(?P<movable>{'|'.join(_MOVABLE)})\b", readers.feast),
-        rule(r"muttertag\b", lambda said, base: spans.next_of_month(2, 6, base, 5)),
-        # Of a person, or counted: a time beside one is not today.
-        rule(
-            r"(?:(?:an|zu[mr]?)\s+(?:\w+\s+)?geburtstag|[1-4]\.\s+advent)\b",
-            no_day,
-        ),
-    )
+    return readers.rules(_WORDS, *_ROWS)
 
 
 GERMAN: Final = Language(
@@ -473,16 +434,17 @@ GERMAN: Final = Language(
     ),
     before=re.compile(r"\bvor\s+(?:(?:dem|der)\s+)?$", re.IGNORECASE),
     up_to=re.compile(r"\b(?:bis|spätestens|innerhalb)\b[^.,;\n]{0,12}$", re.IGNORECASE),
-    lasts=(
-        rule(rf"(?:für\s+)?(?:die\s+nächsten\s+)?{_COUNT}\s+{_UNIT}\s+lang\b", readers.later),
-        rule(
-            rf"(?:für\s+(?:die\s+nächsten\s+)?|(?:die|in\s+den)\s+nächsten\s+){_COUNT}\s+{_UNIT}",
+    lasts=readers.rules(
+        _WORDS,
+        (
             readers.later,
+            rf"(?:für )?(?:die nächsten )?{_COUNT} {_UNIT} lang\b",
+            rf"(?:für (?:die nächsten )?|(?:die|in den) nächsten ){_COUNT} {_UNIT}",
         ),
-        rule(
-            rf"(?:(?P<for>für)\s+(?:die\s+nächsten\s+)?)?{_COUNT}\s+"
-            r"(?:(?:vor|nach)?mittage?|abende?n?|nächten?|nacht|morgen)\b(?(for)|\s+lang\b)",
+        (
             lambda said, base: spans.later(base, said.count, "day"),
+            rf"(?:(?P<for>für) (?:die nächsten )?)?{_COUNT} "
+            r"(?:(?:vor|nach)?mittage?|abende?n?|nächten?|nacht|morgen)\b(?(for)| lang\b)",
         ),
     ),
 )

@@ -31,6 +31,7 @@ class Words:
     ahead: Mapping[str, int]  # of "next week", so many weeks
     feasts: Mapping[str, tuple[int, int]]  # month and day
     movable: Mapping[str, int]  # days from Easter Sunday
+    either: Callable[[str], str] = str  # of a pattern, one that finds other spellings as well
 
     def weekday(self, word: str) -> int:
         return next(day for name, day in self.weekdays.items() if word.startswith(name))
@@ -126,9 +127,21 @@ class Said:
 Reader = Callable[[Said, datetime], Found | None]
 
 
-def rule(words: Words, pattern: str, read: Reader) -> spans.Rule:
-    """A rule of a language: words that name a day, and what they mean when they are said."""
-    compiled = re.compile(rf"(?<![\w/.-]){pattern}", re.IGNORECASE)
+# What reads the words that any of some patterns finds.
+Row = tuple[Reader, *tuple[str, ...]]
+
+
+def rules(words: Words, *rows: Row) -> tuple[spans.Rule, ...]:
+    """The rules of a language: words that name a day, and what they mean when they are said.
+
+    A space in a pattern stands for any white space.
+    """
+    return tuple(_rule(words, pattern, read) for read, *patterns in rows for pattern in patterns)
+
+
+def _rule(words: Words, pattern: str, read: Reader) -> spans.Rule:
+    spaced = words.either(pattern).replace(" ", r"\s+")
+    compiled = re.compile(rf"(?<![\w/.-]){spaced}", re.IGNORECASE)
     return compiled, lambda match, base: read(Said(match, words), base)
 
 
@@ -323,26 +336,19 @@ _EAST: Final = r"\+(?:0\d|1[0-4]):?[0-5]\d"
 _WEST: Final = r"-(?:0\d|1[0-2]):?[0-5]\d"
 
 
-def iso_rules(words: Words) -> tuple[spans.Rule, ...]:
-    """Dates as programs and models write them, in any language."""
-    return (
-        rule(
-            words,
-            rf"(?P<exact>{_ISO_DATE}(?:T|\s(?=\d))\d\d:\d\d"
-            rf"(?:(?:{_SECONDS})?\s?(?:Z|{_EAST})|{_SECONDS}\s?{_WEST}))(?![\w:])",
-            _exact,
-        ),
-        rule(
-            words,
-            rf"(?P<exact>(?P<date>{_ISO_DATE})T(?P<begin>\d\d:\d\d)-(?P<end>{_WEST[1:]}))(?![\w:])",
-            _exact_or_span,
-        ),
-        rule(
-            words,
-            r"(?P<date>20\d\d[-/]\d\d[-/]\d\d)(?=T\d|\b)(?![-/])",
-            calendar,
-        ),
-    )
+# Dates as programs and models write them, in any language.
+ISO: Final[tuple[Row, ...]] = (
+    (
+        _exact,
+        rf"(?P<exact>{_ISO_DATE}(?:T|\s(?=\d))\d\d:\d\d"
+        rf"(?:(?:{_SECONDS})?\s?(?:Z|{_EAST})|{_SECONDS}\s?{_WEST}))(?![\w:])",
+    ),
+    (
+        _exact_or_span,
+        rf"(?P<exact>(?P<date>{_ISO_DATE})T(?P<begin>\d\d:\d\d)-(?P<end>{_WEST[1:]}))(?![\w:])",
+    ),
+    (calendar, r"(?P<date>20\d\d[-/]\d\d[-/]\d\d)(?=T\d|\b)(?![-/])"),
+)
 
 
 def is_iso(day: Match) -> bool:
