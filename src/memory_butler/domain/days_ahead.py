@@ -167,63 +167,62 @@ def _coming_up(_match: re.Match[str], today: date) -> Days:
 _NO_FEAST: Final = "".join(
     rf"(?<!\b{one}\s)" for one in "black good ash palm cyber maundy easter shrove whit".split()
 )
+_UNIT: Final = r"(?P<unit>day|week|fortnight|month)"
+_A_WEEKDAY: Final = rf"(?P<weekday>{WEEKDAY})"
 # The most exact first; and whether they can mean nothing else than days to come. "Shoes for April"
 # name no month.
-_AHEAD: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Days], bool], ...]] = (
-    tuple(
-        (re.compile(rf"\b{pattern}"), read, surely)
-        for pattern, read, surely in (
-            (
-                r"(?:(?:on|by|until|before)\sthe\s(?P<day>\d{1,2})(?:st|nd|rd|th)|am\s(?P<tag>\d{1,2})\.)"
-                r"(?=\s*(?:[?!,;:]|$|\.(?!\d))|\s(?:of|at|in|and|to|or|los|an|oder|und|vor)\b)",
-                _on_the,
-                False,
-            ),
-            (
-                rf"{BY_PLACE}\s(?:of|in)\s"
-                rf"(?:(?:the|this|(?P<next>next))\smonth\b|{MONTH})",
-                _by_place,
-                False,
-            ),
-            (
-                r"(?P<week>a\sweek\s(?:from\s)?)?"
-                rf"(?P<near>(?:the )?day after tomorrow|tomorrow|(?:{TODAY})(?!\slast\sweek))\b",
-                _near_day,
-                True,
-            ),
-            (rf"in\s{COUNT}\s(?P<unit>day|week|fortnight|month)s?\b", _in_so_long, True),
-            (
-                rf"(?:next|coming|following)\s(?:few\s)?(?:{COUNT}\s)?"
-                r"(?P<unit>day|week|fortnight|month)s\b",
-                _so_long,
-                True,
-            ),
-            (r"(?P<unit>weekend|week|month)\s(?P<which>after next)\b", _span, True),
-            (rf"(?P<week>a\sweek\s(?:on|from)\s)(?P<weekday>{WEEKDAY})\b", _weekday, True),
-            (
-                rf"(?<!last\s)(?P<weekday>{WEEKDAY})\s(?P<week>week(?!\s(?:\d|one\b))|after\snext)\b",
-                _weekday,
-                True,
-            ),
-            (r"(?P<which>this|next|following|coming|the)\s(?P<unit>weekend)\b", _span, True),
-            (r"(?P<which>this|next|following|coming)\s(?P<unit>week|month)\b", _span, True),
-            (
-                rf"(?:(?P<how>on|this|by|until|till|for|before)|next|coming)\s(?P<weekday>{WEEKDAY})\b",
-                _weekday,
-                False,
-            ),
-            (
-                rf"(?:(?:in|of|during|this|next)\s|for\s(?!(?:april|may|june|august)\b))"
-                rf"{MONTH}(?!\s\d)",
-                _in_month,
-                False,
-            ),
-            (
-                r"(?:coming up|upcoming|on (?:my|our|the) (?:calendar|schedule|agenda|diary))\b",
-                _coming_up,
-                True,
-            ),
-            (rf"{_NO_FEAST}(?P<weekday>{WEEKDAY})\b", _weekday, False),
-        )
-    )
+_ROWS: Final[tuple[tuple[Callable[[re.Match[str], date], Days], bool, *tuple[str, ...]], ...]] = (
+    (
+        _on_the,
+        False,
+        r"(?:(?:on|by|until|before) the (?P<day>\d{1,2})(?:st|nd|rd|th)|am (?P<tag>\d{1,2})\.)"
+        r"(?= *(?:[?!,;:]|$|\.(?!\d))| (?:of|at|in|and|to|or|los|an|oder|und|vor)\b)",
+    ),
+    (
+        _by_place,
+        False,
+        rf"{BY_PLACE} (?:of|in) (?:(?:the|this|(?P<next>next)) month\b|{MONTH})",
+    ),
+    (
+        _near_day,
+        True,
+        r"(?P<week>a week (?:from )?)?"
+        rf"(?P<near>(?:the )?day after tomorrow|tomorrow|(?:{TODAY})(?! last week))\b",
+    ),
+    (_in_so_long, True, rf"in {COUNT} {_UNIT}s?\b"),
+    (_so_long, True, rf"(?:next|coming|following) (?:few )?(?:{COUNT} )?{_UNIT}s\b"),
+    (_span, True, r"(?P<unit>weekend|week|month) (?P<which>after next)\b"),
+    (
+        _weekday,
+        True,
+        rf"(?P<week>a week (?:on|from) ){_A_WEEKDAY}\b",
+        rf"(?<!last ){_A_WEEKDAY} (?P<week>week(?! (?:\d|one\b))|after next)\b",
+    ),
+    (
+        _span,
+        True,
+        r"(?P<which>this|next|following|coming|the) (?P<unit>weekend)\b",
+        r"(?P<which>this|next|following|coming) (?P<unit>week|month)\b",
+    ),
+    (
+        _weekday,
+        False,
+        rf"(?:(?P<how>on|this|by|until|till|for|before)|next|coming) {_A_WEEKDAY}\b",
+    ),
+    (
+        _in_month,
+        False,
+        rf"(?:(?:in|of|during|this|next) |for (?!(?:april|may|june|august)\b)){MONTH}(?! \d)",
+    ),
+    (
+        _coming_up,
+        True,
+        r"(?:coming up|upcoming|on (?:my|our|the) (?:calendar|schedule|agenda|diary))\b",
+    ),
+    (_weekday, False, rf"{_NO_FEAST}{_A_WEEKDAY}\b"),
+)
+_AHEAD: Final = tuple(
+    (re.compile(rf"\b{pattern}"), read, surely)
+    for read, surely, *patterns in _ROWS
+    for pattern in patterns
 )

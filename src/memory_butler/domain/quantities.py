@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from memory_butler.domain.written_dates import numbered
+
 # Two amounts are one when they differ by less: 1.83 m is 183 cm, 49 feet are "roughly" 15 m.
 _TOLERANCE: Final = 0.02
 
@@ -45,33 +47,16 @@ _SCALES: Final[dict[str, tuple[str, float]]] = {
     **dict.fromkeys(("£", "gbp"), ("sterling", 1.0)),
     **dict.fromkeys(("°c", "celsius"), ("temperature", 1.0)),
 }
-_MONTHS: Final = {
-    name: number
-    for number, names in enumerate(
-        (
-            "jan january januar janvier enero",
-            "feb february februar fevrier febrero",
-            "mar march marz mars marzo",
-            "apr april avril abril",
-            "may mai mayo",
-            "jun june juni juin junio",
-            "jul july juli juillet julio",
-            "aug august aout agosto",
-            "sep sept september septembre septiembre",
-            "oct october oktober octobre octubre",
-            "nov november novembre noviembre",
-            "dec december dezember decembre diciembre",
-        ),
-        1,
-    )
-    for name in names.split()
-}
-_COUNTED: Final = {
-    word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
-    )
-}
+_MONTHS: Final = numbered(
+    "jan|january|januar|janvier|enero feb|february|februar|fevrier|febrero "
+    "mar|march|marz|mars|marzo apr|april|avril|abril may|mai|mayo jun|june|juni|juin|junio "
+    "jul|july|juli|juillet|julio aug|august|aout|agosto sep|sept|september|septembre|septiembre "
+    "oct|october|oktober|octobre|octubre nov|november|novembre|noviembre "
+    "dec|december|dezember|decembre|diciembre"
+)
+_COUNTED: Final = numbered(
+    "zero one two three four five six seven eight nine ten eleven twelve", first=0
+)
 _MONTH: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
 
 _DIGIT: Final = re.compile(r"\d")

@@ -21,6 +21,7 @@ from memory_butler.domain.written_dates import (
     WEEKDAYS,
     YEAR,
     between_as_to,
+    numbered,
 )
 from memory_butler.inference import languages
 from memory_butler.inference.languages import NONE, Spoken
@@ -30,15 +31,11 @@ _WEEKDAYS: Final = f"(?:{'|'.join(WEEKDAYS)})"
 _SPANS: Final = f"{_WEEKDAYS}|weekend|week|month"
 _TAG: Final = "(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
 # Counts that dateparser does not know, from two on.
-_COUNTS: Final = {
-    word: number
-    for number, words in enumerate(
-        "dos due dois duas|tres três tre|cuatro quattro quatro|cinco cinque|seis sei"
-        "|siete sette sete|ocho otto oito|nueve nove|diez dieci dez".split("|"),
-        2,
-    )
-    for word in words.split()
-} | dict.fromkeys(("quince", "quindici"), 15)
+_COUNTS: Final = numbered(
+    "dos|due|dois|duas tres|três|tre cuatro|quattro|quatro cinco|cinque seis|sei siete|sette|sete "
+    "ocho|otto|oito nueve|nove diez|dieci|dez",
+    first=2,
+) | {"quince": 15, "quindici": 15}
 # What is put before dateparser, which takes "mañana" for tomorrow wherever it is.
 _PREPARED: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), better)
