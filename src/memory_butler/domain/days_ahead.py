@@ -178,11 +178,7 @@ _ROWS: Final[tuple[tuple[Callable[[re.Match[str], date], Days], bool, *tuple[str
         r"(?:(?:on|by|until|before) the (?P<day>\d{1,2})(?:st|nd|rd|th)|am (?P<tag>\d{1,2})\.)"
         r"(?= *(?:[?!,;:]|$|\.(?!\d))| (?:of|at|in|and|to|or|los|an|oder|und|vor)\b)",
     ),
-    (
-        _by_place,
-        False,
-        rf"{BY_PLACE} (?:of|in) (?:(?:the|this|(?P<next>next)) month\b|{MONTH})",
-    ),
+    (_by_place, False, rf"{BY_PLACE} (?:of|in) (?:(?:the|this|(?P<next>next)) month\b|{MONTH})"),
     (
         _near_day,
         True,
@@ -204,11 +200,7 @@ _ROWS: Final[tuple[tuple[Callable[[re.Match[str], date], Days], bool, *tuple[str
         r"(?P<which>this|next|following|coming|the) (?P<unit>weekend)\b",
         r"(?P<which>this|next|following|coming) (?P<unit>week|month)\b",
     ),
-    (
-        _weekday,
-        False,
-        rf"(?:(?P<how>on|this|by|until|till|for|before)|next|coming) {_A_WEEKDAY}\b",
-    ),
+    (_weekday, False, rf"(?:(?P<how>on|this|by|until|till|for|before)|next|coming) {_A_WEEKDAY}\b"),
     (
         _in_month,
         False,

@@ -5,7 +5,7 @@ the time zone of `now`. A date without a year means its latest occurrence that h
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -32,9 +32,7 @@ from memory_butler.domain.written_dates import (
 
 # Where a month or a year stands without a day, only such a word tells it from the verb "may" or
 # from a number.
-_SINCE: Final = (
-    r"(?:in|during|of|since|from|until|by|around|last|this)\s+(?:early\s+|late\s+|mid\s*)?"
-)
+_SINCE: Final = r"(?:in|during|of|since|from|until|by|around|last|this) (?:early |late |mid ?)?"
 _YEAR: Final = rf"(?P<year>{YEAR})"
 
 
@@ -111,23 +109,17 @@ def _ago(match: re.Match[str], today: date) -> Days:
     return around(-number(match["count"]), match["unit"], today)
 
 
-_Reader = Callable[[re.Match[str], date], Days]
-
-
-def _readers(rows: Iterable[tuple[str, _Reader]]) -> tuple[tuple[re.Pattern[str], _Reader], ...]:
-    return tuple((re.compile(rf"\b{pattern}"), read) for pattern, read in rows)
-
-
 # The most exact first.
-_READERS: Final = _readers(
-    (
+_READERS: Final = tuple(
+    (re.compile(rf"\b{pattern}"), read)
+    for pattern, read in (
         (r"(?P<near>today last week)\b", _near_day),
         (rf"(?P<near>day before yesterday|{TODAY}|yesterday|last night)\b", _near_day),
-        (rf"{COUNT}\s+(?P<unit>day|week|fortnight|month|year)s?\s+ago\b", _ago),
-        (rf"(?:{LAST}|on|this)\s+(?P<weekday>{WEEKDAY})\b", _weekday),
-        (r"(?P<which>last|past|previous|this)\s+(?P<unit>weekend|week|month|year)\b", _span),
-        (rf"{MONTH},?\s+{_YEAR}\b", _in_month),
-        (rf"{_SINCE}{MONTH}(?!\s+\d)", _in_month),
-        (rf"{_SINCE}(?:the\s+year\s+)?{_YEAR}\b", _in_year),
+        (rf"{COUNT} (?P<unit>day|week|fortnight|month|year)s? ago\b", _ago),
+        (rf"(?:{LAST}|on|this) (?P<weekday>{WEEKDAY})\b", _weekday),
+        (r"(?P<which>last|past|previous|this) (?P<unit>weekend|week|month|year)\b", _span),
+        (rf"{MONTH},? {_YEAR}\b", _in_month),
+        (rf"{_SINCE}{MONTH}(?! \d)", _in_month),
+        (rf"{_SINCE}(?:the year )?{_YEAR}\b", _in_year),
     )
 )

@@ -411,10 +411,7 @@ ENGLISH: Final = Language(
     up_to=re.compile(r"\b(?:by|until|till|within|before)\s+(?:the\s+)?$", re.IGNORECASE),
     lasts=readers.rules(
         _WORDS,
-        (
-            readers.later,
-            rf"(?:for (?:the (?:next )?)?|in the next ){_A_COUNT} {_UNIT}",
-        ),
+        (readers.later, rf"(?:for (?:the (?:next )?)?|in the next ){_A_COUNT} {_UNIT}"),
         (
             lambda said, base: spans.later(base, said.count, "day"),
             rf"for (?:the next )?{_A_COUNT} {_PART[:-2]}s?\b",

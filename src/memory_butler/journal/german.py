@@ -104,8 +104,7 @@ _WEEKS_OF_DAYS: Final = {7: 1, 8: 1, 14: 2, 21: 3}
 _HOUR = rf"(?P<hour>\d{{1,2}}|eins?|{'|'.join(_TWO_TO_TWELVE)})"
 # "Sonnabend" is a day, "Heiligabend" another one, and "Feierabend" the end of work.
 LATE: Final = re.compile(
-    r"(?:(?<!sonn)(?<!heilig)(?<!feier)abend(?:essen|brot)?|nachmittag|\bnacht)s?\b",
-    re.IGNORECASE,
+    r"(?:(?<!sonn)(?<!heilig)(?<!feier)abend(?:essen|brot)?|nachmittag|\bnacht)s?\b", re.IGNORECASE
 )
 _FROM_UHR: Final = 6  # the hours with "Uhr" that are on the clock of 24 hours
 # What a number after "um" may count instead: by how much.
@@ -357,11 +356,7 @@ _ROWS: Final[tuple[Row, ...]] = (
         rf"{_NTH}{_MONTH_IN_FIGURES}\.(?![\d.])",
         rf"{_NTH}{_MONTH_IN_FIGURES}\.(?P<year>\d\d){_TIME_AFTER}",
     ),
-    (
-        _counted_from,
-        rf"(?:am )?{_WEEKDAY} in {_IN_TIME}",
-        rf"(?P<near>heute|morgen) in {_IN_TIME}",
-    ),
+    (_counted_from, rf"(?:am )?{_WEEKDAY} in {_IN_TIME}", rf"(?P<near>heute|morgen) in {_IN_TIME}"),
     (
         readers.date,
         rf"(?:im )?(?P<next>nächsten|kommenden) monat,? am {_NTH}(?!\d|\s*{_MONTH})",

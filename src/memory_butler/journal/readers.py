@@ -6,8 +6,9 @@ serves all languages; what these call things is in `Words`.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Final
 
 from memory_butler.journal import spans
@@ -51,11 +52,11 @@ class Said:
 
     match: Match
     words: Words
-    parts: Mapping[str, str] = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def parts(self) -> Mapping[str, str]:
         given = self.match.groupdict().items()
-        object.__setattr__(self, "parts", {name: named(one) for name, one in given if one})
+        return {name: named(one) for name, one in given if one}
 
     def __getitem__(self, name: str) -> str | None:
         return self.parts.get(name)

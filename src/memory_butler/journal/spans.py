@@ -175,12 +175,8 @@ def next_date(month: int, day: int, base: datetime, year: int | None = None) -> 
     Where no year is said, 29 February is the 28th in most (C-474).
     """
     if (month, day, year) == (2, 29, None):
-        days = _last_of_february(base.year, base), _last_of_february(base.year + 1, base)
-        return replace(
-            day_of(next(one for one in days if one >= midnight(base))),
-            again=STEPS["year"],
-            last_of_february=True,
-        )
+        found = day_of(next(rounds(yearly(month, day), midnight(base))))
+        return replace(found, again=STEPS["year"], last_of_february=True)
     try:
         then = midnight(base).replace(year=year or base.year, month=month, day=day)
     except ValueError:
@@ -189,10 +185,6 @@ def next_date(month: int, day: int, base: datetime, year: int | None = None) -> 
         return day_of(then)
     a_year = STEPS["year"]
     return replace(day_of(then if then >= midnight(base) else then + a_year), again=a_year)
-
-
-def _last_of_february(year: int, base: datetime) -> datetime:
-    return midnight(base).replace(year=year, month=3, day=1) - DAY
 
 
 def leap_day(base: datetime) -> Found:
