@@ -232,24 +232,24 @@ def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) ->
     languages, said = policy.languages, as_matched(text)
     others = [one for one in languages if one not in ("en", "de")]
     try:
-        readers: list[Iterator[Found]] = []
+        english_days = ENGLISH.days(said)
         # What a model gives as a date, it may write in English; "mar 7 avril" is no March.
         is_english = (
             not future
-            and ENGLISH.days(said)
+            and english_days
             and not re.search(r"[^\W\d_]", _PART_OF_DAY.sub("", undated(said)))
         )
+        readers: list[Iterator[Found]] = []
         if "en" in languages or not languages or is_english:
-            readers.append(_dates(said, base, ENGLISH))
+            readers.append(_dates(said, base, ENGLISH, english_days))
         if "de" in languages:
             german_days = GERMAN.days(said)
             # The day says which language it is, else the time: "um 8 am Bahnhof" is no "8 am".
             is_german = not all(is_iso(day) for day, _ in german_days) or (
-                german.times_of_day(said) and all(is_iso(day) for day, _ in ENGLISH.days(said))
+                german.times_of_day(said) and all(is_iso(day) for day, _ in english_days)
             )
-            readers.insert(
-                0 if is_german else len(readers), _dates(said, base, GERMAN, german_days)
-            )
+            coming = _dates(said, base, GERMAN, german_days)
+            readers.insert(0 if is_german else len(readers), coming)
         for found in chain(*readers):
             if not future or found.repeats or _is_after(found.due(), base):
                 return found
@@ -261,14 +261,9 @@ def _first(text: str, base: datetime, policy: JournalPolicy, *, future: bool) ->
     return None
 
 
-def _dates(
-    text: str, base: datetime, language: Language, named: Sequence[Day] | None = None
-) -> Iterator[Found]:
-    """The dates in a text, in its order, each with its time of day.
-
-    `named`: the days that it names, where they are known.
-    """
-    what = meant(text, language.days(text) if named is None else named, language)
+def _dates(text: str, base: datetime, language: Language, named: Sequence[Day]) -> Iterator[Found]:
+    """The dates in a text that names these days, in its order, each with its time of day."""
+    what = meant(text, named, language)
     days, times = what.days, what.times
     for one in days:
         match, _ = one

@@ -11,6 +11,7 @@ from typing import Final, assert_never
 
 from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.text import one_line, storable
+from memory_butler.domain.written_dates import MONTHS, WEEKDAYS
 from memory_butler.journal.due import in_zone, times_left_out
 from memory_butler.journal.items import DISPLAY_TAGS, Event, is_assistant
 from memory_butler.journal.lifecycle import ComeDue, OnMind, mentioned, phase_words
@@ -47,10 +48,8 @@ WITHHELD: Final = "(secret)"
 _SECRET_TAG: Final = re.compile(r"<(/?)secret\b[^<>]*>", re.IGNORECASE)
 
 # Not strftime: its names follow the process's locale, and a prompt must not.
-DAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-_MONTHS = (
-    "January February March April May June July August September October November December".split()
-)
+DAYS: Final = [name.capitalize() for name in WEEKDAYS]
+_MONTHS: Final = [name.capitalize() for name in MONTHS]
 
 
 def indented(text: str) -> str:
