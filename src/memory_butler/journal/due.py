@@ -324,7 +324,9 @@ def _until_hour(found: Found, repeated: Day, what: Meant, base: datetime) -> Fou
         if named is None or named.repeats is not None:
             continue
         is_last = (
-            is_until(clock, text) if last is None else named.due().replace(tzinfo=None) == last
+            is_until(text, clock.start)
+            if last is None
+            else named.due().replace(tzinfo=None) == last
         )
         if is_last:
             end = _at(named, clock, text, base, day[0][0] if day else None).due()

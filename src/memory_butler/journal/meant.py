@@ -215,8 +215,9 @@ _APART: Final = re.compile(
 )
 
 
-def _is_until(day: Match) -> bool:
-    return bool(_BEGINS_UNTIL.match(day[0]) or _UNTIL.search(before(day.string, day.start())))
+def is_until(text: str, start: int) -> bool:
+    """Whether the day or time that starts there is the last at which something may be done."""
+    return bool(_BEGINS_UNTIL.match(text, start) or _UNTIL.search(before(text, start)))
 
 
 def _is_starting(day: Match) -> bool:
@@ -231,7 +232,7 @@ def _is_apart(one: Match, other: Match) -> bool:
 
 def ends_another(day: Match, found: Found, days: list[Day], base: datetime) -> bool:
     """Whether a day is no more than the beginning or end of what its sentence says to repeat."""
-    is_end = _is_until(day) or _is_starting(day)
+    is_end = is_until(day.string, day.start()) or _is_starting(day)
     is_long = found.repeats is None and _is_long(found)
     return any(
         (round := read(one, base)) is not None and round.repeats and not _is_apart(one, day)
@@ -275,7 +276,7 @@ def bounded(repeated: Day, named: Meant, base: datetime) -> Found | None:
         # "Every Monday at 8 until Friday at 5" is how long it lasts.
         if end is None or end.repeats is not None or end.again == found.again == 7 * DAY:
             continue
-        if _is_until(day):
+        if is_until(day.string, day.start()):
             return _ending(found, end.over)
         # "Every day at 8pm this week".
         clocks = (one.end for one in named.times if is_beside(match, one, match.string))
@@ -408,11 +409,6 @@ def lasting(found: Found, match: Match, language: Language, base: datetime) -> F
         if last is not None and start + (second - first) < last:
             return _ending(found, last + ((found.at or found.start) - found.start))
     return found
-
-
-def is_until(clock: Clock, text: str) -> bool:
-    """Whether a time of day is the last at which something may be done: "until 5pm"."""
-    return bool(_BEGINS_UNTIL.match(text, clock.start) or _UNTIL.search(before(text, clock.start)))
 
 
 def _ending(found: Found, end: datetime) -> Found:

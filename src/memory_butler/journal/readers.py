@@ -13,8 +13,8 @@ from typing import Final
 
 from memory_butler.journal import spans
 from memory_butler.journal.clocks import Match
-from memory_butler.journal.rounds import yearly
-from memory_butler.journal.spans import Found, day_of, midnight, span
+from memory_butler.journal.rounds import CODES, yearly
+from memory_butler.journal.spans import DAY, Found, day_of, midnight, span
 
 
 @dataclass(frozen=True)
@@ -238,8 +238,9 @@ def whole(said: Said, base: datetime) -> Found:
 
 
 def beginning(said: Said, base: datetime) -> Found:
-    """ "early next week", "Anfang April"."""
-    return spans.beginning_of(whole(said, base))
+    """ "early next week", "Anfang April": the first week; two days of what is no longer."""
+    found = whole(said, base)
+    return replace(found, end=found.start + (7 if _is_long(found) else 2) * DAY)
 
 
 def middle(said: Said, base: datetime) -> Found:
@@ -250,8 +251,15 @@ def middle(said: Said, base: datetime) -> Found:
 
 
 def end(said: Said, base: datetime) -> Found:
-    """ "end of March", "the last day of the month", "Ende der Woche"."""
-    return spans.end_of(whole(said, base), last_day=said["last"] is not None)
+    """ "end of March", "the last day of the month": its last week, or day where it is no longer."""
+    found = whole(said, base)
+    is_week = _is_long(found) and said["last"] is None
+    start = found.end - (7 if is_week else 1) * DAY
+    return replace(found, start=start, last_of_february=not is_week and start.month == 2)
+
+
+def _is_long(found: Found) -> bool:
+    return found.end - found.start > 8 * DAY
 
 
 def first_day(said: Said, base: datetime) -> Found | None:
@@ -272,7 +280,7 @@ def of_some_month(said: Said, base: datetime) -> Found:
 def of_each_month(said: Said, base: datetime) -> Found | None:
     """ "the 1st of every month", "the last Friday of each month", "jeden ersten Montag"."""
     if said.weekday is not None:
-        return spans.round_of_place(said.place, said.weekday, base)
+        return spans.round_of(f"FREQ=MONTHLY;BYDAY={said.place}{CODES[said.weekday]}", base)
     return spans.round_of_month(31 if said["last"] else said.day or 1, base)
 
 

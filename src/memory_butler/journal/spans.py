@@ -112,19 +112,6 @@ def span(unit: str, base: datetime, ahead: int = 0) -> Found:
     return Found(start, start + STEPS[unit])
 
 
-def end_of(whole: Found, *, last_day: bool = False) -> Found:
-    """The end of a span: its last week, or its last day where it is no longer than that."""
-    is_long = whole.end - whole.start > 8 * DAY and not last_day
-    start = whole.end - (7 if is_long else 1) * DAY
-    return replace(whole, start=start, last_of_february=not is_long and start.month == 2)
-
-
-def beginning_of(whole: Found) -> Found:
-    """The beginning of a span: its first week, or two days where it is no longer than that."""
-    is_long = whole.end - whole.start > 8 * DAY
-    return replace(whole, end=whole.start + (7 if is_long else 2) * DAY)
-
-
 def part_of(found: Found, part: str | None) -> Found:
     """The part of a day, such as its morning."""
     if part is None:
@@ -247,11 +234,6 @@ def round_of_week(weekdays: Iterable[int], base: datetime, every: float = 1) -> 
 def round_of_month(day: int, base: datetime, every: float = 1) -> Found | None:
     """On that day of each month; None for a day that no month has."""
     return round_of(monthly(day), base, every) if 1 <= day <= 31 else None
-
-
-def round_of_place(place: int, weekday: int, base: datetime) -> Found:
-    """On the third Friday of each month; of a `place` of -1 on the last."""
-    return round_of(f"FREQ=MONTHLY;BYDAY={place}{CODES[weekday]}", base)
 
 
 def round_of_unit(unit: str, base: datetime, every: float = 1) -> Found | None:
