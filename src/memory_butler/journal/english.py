@@ -37,8 +37,8 @@ _MOVABLE: Final[Mapping[str, int]] = {
 }  # fmt: skip
 # Days that differ by country or person: a time beside one is not today.
 _SOMEBODYS_DAY = (
-    r"(?:thanksgiving|(?:mother|father|labou?r|memorial|veteran|president)(?:['’]?s['’]?)?\s+day"
-    r"|on\s+(?:my|your|his|her|our|their|\w+['’]s)\s+(?:birthday|anniversary))\b"
+    r"(?:thanksgiving|(?:mother|father|labou?r|memorial|veteran|president)(?:['’]?s['’]?)? day"
+    r"|on (?:my|your|his|her|our|their|\w+['’]s) (?:birthday|anniversary))\b"
 )
 # How units are shortened, and what is another name of several.
 _SHORT_UNITS: Final[Mapping[str, tuple[float, str]]] = {
@@ -59,7 +59,7 @@ _SHORT_WEEKDAY = r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"
 _WEEKDAY_OR_SHORT = rf"(?:{WEEKDAY}|{_SHORT_WEEKDAY})"
 _ANY_WEEKDAY = rf"{_WEEKDAY_OR_SHORT}\b"
 # The other days of a list: "every tuesday and thursday".
-_DAYS_AFTER = rf"(?:\s*(?:,|/|&|\band\b)\s*(?:and\s+)?{_WEEKDAY_OR_SHORT}s?\b)"
+_DAYS_AFTER = rf"(?:\s*(?:,|/|&|\band\b)\s*(?:and )?{_WEEKDAY_OR_SHORT}s?\b)"
 _PLACES: Final = numbered(" ".join(PLACES)) | numbered("1st 2nd 3rd 4th") | {"last": -1}
 # The days of a month, spelled: "on the twenty-first".
 _UPTO_NINTH = "first second third fourth fifth sixth seventh eighth ninth"
@@ -71,13 +71,13 @@ _ORDINALS: Final = numbered(
 _ORDINAL = f"(?P<day>{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})"
 # "The second on the left", "the first, second and third floor" are no days of a month.
 _NO_DAY = (
-    rf"(?!\s+{_ANY_WEEKDAY}|\s+on\s+the\b"
-    rf"|(?:\s*(?:,|,?\s+and)\s+(?:the\s+)?(?:{'|'.join(_ORDINALS)})\b)++(?!{ENDS}))"
+    rf"(?! {_ANY_WEEKDAY}| on the\b"
+    rf"|(?:\s*(?:,|,? and) (?:the )?(?:{'|'.join(_ORDINALS)})\b)++(?!{ENDS}))"
 )
 # What is bought for a feast.
-_GOODS = r"(?!\s+(?:eggs|bunn(?:y|ies)|baskets?|candy|chocolates?|cards?|presents?|gifts?)\b)"
+_GOODS = r"(?! (?:eggs|bunn(?:y|ies)|baskets?|candy|chocolates?|cards?|presents?|gifts?)\b)"
 _PLACE = rf"(?:{'|'.join(_PLACES)})"
-_OF_MONTH = rf"\s+{_ANY_WEEKDAY}\s+of\s+(?:the|a)\s+month\b"
+_OF_MONTH = rf" {_ANY_WEEKDAY} of (?:the|a) month\b"
 _MONTH = rf"(?:(?:{'|'.join(MONTHS)})\b|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
 NUMBER = rf"(?:\d{{1,3}}(?:\.\d)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _UNIT_OR_DAY = rf"(?:{'|'.join(STEPS)}|weekday|workday|weekend|{_ANY_WEEKDAY})"
@@ -86,7 +86,7 @@ _YEAR = r"20\d\d\b"
 # As many write it: "25.12.".
 _DAY_MONTH = r"\d\d?\.\d\d?"
 _PART = r"(?:morning|afternoon|evening|night)\b"
-_TOWARDS = r"(?:on|by|until|till|before|due|for)\s+(?:the\s+)?"
+_TOWARDS = r"(?:on|by|until|till|before|due|for) (?:the )?"
 SUFFIX = r"(?:st|nd|rd|th)\b"
 _NTH = rf"(?:{SUFFIX})?"
 _TIME = r"(?:\d{1,2}(?:[:.]\d\d)?\s*[ap]\.?m\b|\d{1,2}:\d\d\b)"
@@ -180,7 +180,7 @@ def _weekdays_from_now(said: Said, base: datetime) -> Found:
     return day_of(first, 7 * (int(said.count) - 1))
 
 
-# Parts that a reader looks for, by the names of `readers.py`.
+# Parts that a reader looks for, by the names of `readers.py`. A space is any white space.
 _A_WEEKDAY = rf"(?P<weekday>{_ANY_WEEKDAY})"
 _A_FULL_WEEKDAY = rf"(?P<weekday>{WEEKDAY})"
 _A_MONTH = rf"(?P<month>{_MONTH})"

@@ -94,10 +94,10 @@ _COUNTED_FROM = (
 )
 # Short names, as people write them before a time. "So um acht" and "so gegen acht" may be "about
 # eight".
-_SHORT = r"(?-i:Mo|Di|Mi|Do|Fr|Sa|So(?!,?\s+(?:um|gegen)))\b"
+_SHORT = r"(?-i:Mo|Di|Mi|Do|Fr|Sa|So(?!,? (?:um|gegen)))\b"
 _TIME_AFTER = (
-    r"(?=,?\s+(?:(?:um\s+|gegen\s+)?\d{1,2}(?:[:.]\d\d)?(?:\s?[-–]\s?\d{1,2})?\s*uhr\b|\d{1,2}:\d\d\b"
-    r"|(?:um|gegen)\s+(?:\d|halb|(?:drei)?viertel)))"
+    r"(?=,? (?:(?:um |gegen )?\d\d?(?:[:.]\d\d)?(?:\s?[-–]\s?\d\d?)?\s*uhr\b|\d\d?:\d\d\b"
+    r"|(?:um|gegen) (?:\d|halb|(?:drei)?viertel)))"
 )
 # "Freitag in 8 Tagen" is Friday week.
 _WEEKS_OF_DAYS: Final = {7: 1, 8: 1, 14: 2, 21: 3}
@@ -238,10 +238,8 @@ def _perhaps_date(said: Said, base: datetime) -> Found | None:
 def _first_date(said: Said, base: datetime) -> Found | None:
     """ "vom 28. April bis 3. Mai"; the second where the first is past."""
     month = said.words.months[(said["of_month"] or "")[:3]] if said["of_month"] else said["of"]
-    first, last = (
-        next_date(int(month or 0), int(said["first"] or 0), base),
-        readers.date(said, base),
-    )
+    first = next_date(int(month or 0), int(said["first"] or 0), base)
+    last = readers.date(said, base)
     return first if first is None or last is None else spans.from_to(first, last, base)
 
 
@@ -265,7 +263,7 @@ def _calendar_week(said: Said, base: datetime) -> Found | None:
     return None
 
 
-# Parts that a reader looks for, by the names of `readers.py`.
+# Parts that a reader looks for, by the names of `readers.py`. A space is any white space.
 _NTH = r"(?P<day>\d\d?)\."
 _IN_ORDINAL = rf"(?P<day>{'|'.join(_ORDINALS)})"
 _MONTH_IN_FIGURES = r"(?P<number>0?[1-9]|1[0-2])"
