@@ -34,6 +34,8 @@ def local(moment: datetime | None, policy: JournalPolicy = BERLIN) -> str | None
         ("tidy up by 2026-03-29", "2026-03-29T23:59:59+02:00"),
         ("call at 5pm UTC", "2026-03-04T18:00:00+01:00"),
         ("see them today", "2026-03-04T23:59:59+01:00"),
+        ("book a table for new year's\neve", "2026-12-31T23:59:59+01:00"),
+        ("leave in half  an hour", "2026-03-04T13:30:00+01:00"),
         # Past, or no date at all.
         ("remember 2020-01-01", None),
         ("buy 2 kg of flour", None),
