@@ -32,7 +32,6 @@ from erasure.test_erasing import (  # noqa: F401
     test_a_certificate_holds_while_nobody_changes_it,
     test_a_tenant_goes_whole_and_no_other,
     test_an_entity_goes_with_those_merged_into_it_and_every_fact,
-    test_an_episode_goes_with_what_was_drawn_from_it_alone,
 )
 from memory_butler.domain.errors import ConfigurationError
 from memory_butler.domain.principals import Principal

@@ -161,7 +161,7 @@ async def erase_memories(tx: Transaction, erasure_id: UUID, doomed: Doomed) -> d
     """Erase them and all that speaks of them; rows a table."""
     # Planned for the ids as given, each event would be compared with every one of them: of 8,000
     # facts that took most of the time.
-    await tx.connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+    await tx.connection.execute(SQL["plan_without_the_ids"])
     found: dict[str, int] = await tx.fetchval(
         SQL["erase_memories"],
         erasure_id,
