@@ -96,20 +96,64 @@ _OPPOSITES: Final = tuple(
     mild/scharf suss/salzig bezahlt/unbezahlt mietet/besitzt
     """.split()
 )
-# Properties of which there is one at a time.
-_SINGLE: Final = frozenset(
-    word[:_STEM]
-    for word in """
-    age birth birthday born blood blutgruppe breed capital city color colour default deadline diet
-    due date email employer established expires expiry founded founder gender handedness height home
-    husband wife job kept language launch leader licence license length limit lives location
-    father maintainer manager marital married maximum minimum mother mutter name nationality
-    owner passport passnummer phone port price religion rent sanguin sanguineo tongue vater
-    reports residence residencia salary school size speed spouse status surname time timezone title
-    venue version weight boss line wohnort ciudad ville domicile geburtstag alter arbeitgeber beruf
-    blutgruppe ehefrau ehemann farbe frist gewicht miete preis telefon vermieter
-    """.split()
-)
+# Properties of which there is one at a time: a line each, in its words.
+_SINGLE: Final = {
+    word[:_STEM]: number
+    for number, words in enumerate(
+        """
+        age alter
+        birth birthday born geburtstag
+        blood blutgruppe sanguin sanguineo
+        boss line manager reports
+        breed
+        capital
+        city ciudad domicile home kept lives location residence residencia venue ville wohnort
+        color colour farbe
+        date deadline due frist
+        default
+        diet
+        email
+        employer arbeitgeber
+        established founded founder
+        expires expiry
+        father vater
+        gender
+        handedness
+        height
+        husband wife spouse marital married ehefrau ehemann
+        job beruf
+        vermieter
+        language tongue
+        launch
+        leader maintainer
+        length
+        licence license
+        limit maximum
+        minimum
+        mother mutter
+        name
+        nationality
+        owner
+        passport passnummer
+        phone telefon
+        port
+        price preis
+        religion
+        rent miete
+        salary
+        school
+        size
+        speed
+        status
+        surname
+        time timezone
+        title
+        version
+        weight gewicht
+        """.splitlines()
+    )
+    for word in words.split()
+}
 # Properties of which there are often several, whatever else the predicate says: "sibling_name".
 _SEVERAL: Final = frozenset(
     word[:_STEM]
@@ -300,10 +344,17 @@ def _opposed(earlier: Statement, later: Statement, names: frozenset[str] = froze
 
 
 def _of_one_value(earlier: Statement, later: Statement) -> bool:
-    shared = earlier.asked & later.asked
-    if earlier.asked == later.asked:
-        return bool(shared & _SINGLE)
-    return bool(earlier.asked & _SINGLE and later.asked & _SINGLE)
+    """Whether both ask for one property of which there is one at a time, in one word or another: a
+    city and a birthday are two, however near a long subject brings them."""
+    one, other = _single_of(earlier), _single_of(later)
+    if earlier.asked == later.asked or not earlier.asked & later.asked:
+        return bool(one & other)
+    return bool(one and other)
+
+
+def _single_of(statement: Statement) -> set[int]:
+    """The properties of `_SINGLE` that its predicate asks for."""
+    return {_SINGLE[word] for word in statement.asked if word in _SINGLE}
 
 
 def _on_one_matter(earlier: Statement, later: Statement) -> bool:
@@ -427,7 +478,7 @@ def is_of_several(statement: Statement) -> bool:
 
 def has_one_value(statement: Statement) -> bool:
     """Whether its predicate has one value at a time, as a birthday."""
-    return bool(statement.asked & _SINGLE) and not is_of_several(statement)
+    return bool(_single_of(statement)) and not is_of_several(statement)
 
 
 def words_of(text: str) -> list[str]:
