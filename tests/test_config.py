@@ -406,6 +406,14 @@ def test_a_flag_without_sense_is_refused(flags: dict[str, Any]) -> None:
         load(**flags)
 
 
+def test_an_empty_host_is_not_every_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigurationError, match=r"^--host: is empty; give 127\.0\.0\.1"):
+        load(host="")
+    monkeypatch.setenv("MEMORY_BUTLER_HOST", " ")
+    with pytest.raises(ConfigurationError, match="variable MEMORY_BUTLER_HOST: is empty"):
+        load()
+
+
 def test_a_list_of_the_environment_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_BUTLER_ALLOWED_HOSTS", '["memory.example"]')
     assert load().allowed_hosts == ("memory.example",)

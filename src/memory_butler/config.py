@@ -315,6 +315,14 @@ class Settings(Table):
             raise ValueError("is empty; name a folder or file, or leave it out")
         return path
 
+    @field_validator("host")
+    @classmethod
+    def _no_address(cls, host: str) -> str:
+        # The system would take it for every address.
+        if not host.strip():
+            raise ValueError("is empty; give 127.0.0.1 for this machine alone, 0.0.0.0 for all")
+        return host
+
     @field_validator("dsn", "read_dsn")
     @classmethod
     def _readable(cls, dsn: SecretStr | None) -> SecretStr | None:

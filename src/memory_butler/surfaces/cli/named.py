@@ -32,6 +32,7 @@ class Named:
         also: other words for the same command, which the help leaves out.
         then: called with the output once it is shown; it may raise an error, which the command ends
             with.
+        hint: called with the input and the output once a person was shown it.
         begins: it needs nothing that is there, so that it makes the database where there is none.
         embeds: it embeds a text, so that the model is loaded while the database is opened.
     """
@@ -46,6 +47,7 @@ class Named:
     options: Mapping[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
     then: Callable[[Any], None] | None = None
+    hint: Callable[[Any, Any], None] | None = None
     begins: bool = False
     embeds: bool = False
 

@@ -7,7 +7,7 @@ of `program.py`, which have no operation, come last in each panel.
 from collections.abc import Mapping
 from typing import Final
 
-from memory_butler.surfaces.cli import ends
+from memory_butler.surfaces.cli import ends, hints
 from memory_butler.surfaces.cli.named import CURATE, FIND, KEEP, OPERATE, STORE, Named
 
 # The groups of commands, and what they are about.
@@ -252,7 +252,11 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "rule_changes.memory_store_rule",
         STORE,
         "Store a rule: a lesson on how to behave.",
-        ('memory-butler store-rule "Confirm before sending messages"',),
+        (
+            'memory-butler store-rule "Confirm before sending messages"',
+            'memory-butler store-rule "Answer in Portuguese" --trust user_said',
+        ),
+        hint=hints.of_rule,
         begins=True,
         embeds=True,
     ),

@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandInfo
 
 from memory_butler.domain.errors import InvalidInput, MemoryButlerError
-from memory_butler.surfaces.cli import ids, moments
+from memory_butler.surfaces.cli import hints, ids, moments
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.lazy import LazyCommand, command_of
 from memory_butler.surfaces.cli.named import LIST, Named
@@ -333,6 +333,9 @@ def _run(
         from memory_butler.surfaces.cli.answers import show
 
         show(operation.name, output)
+        hints.of_period(asked)
+        if named.hint is not None:
+            named.hint(asked, output)
     if not found:
         raise _missing(asked)
     if named.then is not None:
