@@ -65,6 +65,12 @@ def test_undo(butler: Typist) -> None:
     assert "nothing that can be undone" in butler.say("undo", code=4)
 
 
+def test_who_stores_a_second_pet_reads_how_to_keep_the_first(butler: Typist) -> None:
+    butler.say("store-fact", "user", "pet", "Has a dog")
+    said = butler.say("store-fact", "user", "pet", "Keeps bees")
+    assert said.endswith(" (Has a dog).\nIf that is still true, store it again as pet_dog.\n")
+
+
 def test_facts(butler: Typist) -> None:
     said = butler.say("store-fact", "user", "color", "Prefers green", "--tag", "a", "--tag", "b")
     first = id_in(said)

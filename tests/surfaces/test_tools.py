@@ -87,6 +87,24 @@ async def test_a_fact_that_is_stored_again_keeps_its_tags(
     assert await tags("car", content="Loves dark red") == ["car"]  # that is another fact
 
 
+async def test_whoever_stores_a_second_allergy_under_one_key_is_told_how_to_keep_the_first(
+    client: Client,
+) -> None:
+    async def besides(predicate: str, *contents: str) -> str | None:
+        for content in contents:
+            stored = await client.call(
+                "memory_store_fact", subject="user", predicate=predicate, content=content
+            )
+        told: str | None = stored["besides"]
+        return told
+
+    told = await besides("allergy", "Allergic to peanuts", "Allergic to penicillin")
+    assert told == "If that is still true, store it again as allergy_peanuts."
+    assert await besides("allergy", "Allergic to penicillin, mild") is None  # says more of the same
+    assert await besides("allergy_peanuts", "Allergic to peanuts") is None  # a key of its own
+    assert await besides("birthday", "Born on 3 May", "Born on 4 June") is None
+
+
 async def test_of_a_long_fact_that_is_superseded_the_beginning_is_told(client: Client) -> None:
     await _fact(client, "word " * 100)
     stored = await client.call(

@@ -81,6 +81,16 @@ def own_predicates(predicate: str, content: str) -> set[str]:
     return {key_of(predicate_of(predicate, one)) for one in made}
 
 
+def stored_again_as(new: Statement, former: str) -> str | None:
+    """The predicate for what a new fact superseded, where that is of a kind of which there are
+    several and may still be true (C-581); else None."""
+    known = Statement(new.subject, new.predicate, former)
+    if not is_of_several(new) or not holds_besides(known, new):
+        return None
+    words = (word for word in telling_words(new, known) if len(word) <= _LONGEST_WORD)
+    return predicate_of(new.predicate, next(words, digest_of(former)))
+
+
 async def under_its_own_key(tx: Transaction, new: NewFact, words: Sequence[str]) -> NewFact:
     """The fact under a predicate made of its own words, which other installations make too."""
     for word in words:

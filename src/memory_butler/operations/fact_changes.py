@@ -7,10 +7,11 @@ from pydantic import Field
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.json_values import Rounded
-from memory_butler.domain.likeness import Likeness
+from memory_butler.domain.likeness import Likeness, Statement
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
+from memory_butler.engine.beside import stored_again_as
 from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.curate import accept_fact
 from memory_butler.engine.edits import edit_fact, rename_facts
@@ -96,6 +97,7 @@ class StoredFact(Output):
             "store it again under a predicate of its own."
         ),
     )
+    besides: str | None = Field(None, description="What to do where both are true.")
     alike: list[LikeFact] = Field(
         [],
         description=(
@@ -115,6 +117,13 @@ class StoredFact(Output):
     unmask_key: GivenUnmaskKey = None
 
 
+def _besides(given: StoreFactInput, former: str | None) -> str | None:
+    """What to do about a fact that was superseded and may be true besides, as an allergy."""
+    new = Statement(given.subject, given.predicate, given.content)
+    own = None if former is None else stored_again_as(new, former)
+    return None if own is None else f"If that is still true, store it again as {own}."
+
+
 async def _store(memory: Memory, principal: Principal, given: StoreFactInput) -> StoredFact:
     stated = {name: one for name, one in given if name != "allow_secrets"}
     fact = new_fact(memory, **stated)
@@ -125,6 +134,7 @@ async def _store(memory: Memory, principal: Principal, given: StoreFactInput) ->
     written = kept.written
     return StoredFact(
         id=fact.id,
+        besides=_besides(given, written.superseded),
         supersedes_id=written.supersedes_id,
         superseded=None if written.superseded is None else beginning(written.superseded),
         alike=[LikeFact.copy_of(one) for one in written.alike],

@@ -222,6 +222,8 @@ def _stored_fact(output: Any) -> None:
     if superseded is not None:
         more = f"; it supersedes {superseded} ({short(output.superseded)})"
     _stored("fact", output, more)
+    if output.besides is not None:
+        print(clean(output.besides))
     for one in output.alike:
         says = "contradicts" if one.kind == "contradiction" else "says the same as"
         known = f"{clean(one.subject)}, {clean(one.predicate)}: {short(one.content)}"
