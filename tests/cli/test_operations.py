@@ -382,6 +382,13 @@ def test_wrong_input(butler: Typist, words: tuple[str, ...], said: str) -> None:
     assert said in complaint
 
 
+def test_a_json_object_is_read_from_standard_input(butler: Typist) -> None:
+    run = str(uuid4())
+    said = butler.say("consolidation", "submit", run, "-", stdin='{"new_facts": []}\n', code=4)
+    assert said.startswith(f"error: no run {run} waits")
+    assert "answer is not JSON" in butler.say("consolidation", "submit", run, "-", code=3)
+
+
 def test_a_context_is_of_the_command_line_where_no_butler_is_named(butler: Typist) -> None:
     butler.say("store-fact", "user", "tea", "Likes oolong", "--scope", "cli")
     butler.say("store-fact", "user", "cup", "Has a blue tea cup", "--scope", "designer")

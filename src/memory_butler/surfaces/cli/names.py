@@ -364,7 +364,7 @@ COMMANDS: Final[tuple[Named, ...]] = (
         "consolidation.consolidation_submit",
         KEEP,
         "Submit your model's answer.",
-        ('memory-butler consolidation submit 6f1c… "$(cat answer.json)"',),
+        ("memory-butler consolidation submit 6f1c… - < answer.json",),
     ),
     Named(
         "dead-letters list",

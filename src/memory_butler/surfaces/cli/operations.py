@@ -354,6 +354,8 @@ def _input(
     for name, value in given.items():
         if value is None or value is False:
             continue
+        if value == "-" and fields[name].is_required():
+            value = sys.stdin.read().removesuffix("\n")
         if get_origin(_kind(fields[name].annotation)) is dict:
             is_option = _is_option(name, fields[name], named)
             value = _json(_option(name, named) if is_option else name, value)
@@ -361,8 +363,6 @@ def _input(
             option = _option(name, named)
             now = datetime.now(UTC)
             value = moments.read(option, value, now, ahead=name in _AHEAD)
-        elif value == "-" and fields[name].is_required():
-            value = sys.stdin.read().removesuffix("\n")
         values[fields[name].alias or name] = value
     if _TENANT in fields:
         values[_TENANT] = place.principal().tenant
