@@ -51,3 +51,8 @@ def test_a_period_that_ends_before_it_begins_is_told(
     assert installation.inside(what, *backwards, "--json").told == ""
     forwards = ("--from", "2001-01-01", "--to", "2001-02-01", "--tenant", tenant)
     assert installation.inside(what, *forwards).told == ""
+
+
+@pytest.mark.parametrize("group", ["peers", "journal", "facts"])
+def test_a_group_alone_lists(installation: Installation, group: str) -> None:
+    assert installation.inside(group).out == installation.inside(group, "list").out

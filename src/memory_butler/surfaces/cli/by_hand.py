@@ -27,6 +27,7 @@ from memory_butler.surfaces.cli import (
     writing_rules,
 )
 from memory_butler.surfaces.cli.named import CURATE, KEEP, OPERATE, RUN, STORE, TALK
+from memory_butler.surfaces.cli.operations import Group
 from memory_butler.surfaces.cli.place import located
 from memory_butler.surfaces.cli.serving import Serve
 
@@ -101,7 +102,7 @@ def _add_groups(app: typer.Typer) -> None:
     key.command("import", epilog=keys.IMPORT_EXAMPLES)(_of_all(keys.import_))
     app.add_typer(key, name="keys", rich_help_panel=OPERATE)
 
-    peers = typer.Typer(help="Choose whose facts `pull` and `push` bring.", no_args_is_help=True)
+    peers = typer.Typer(cls=Group, help="Choose whose facts `pull` and `push` bring.")
     peers.command("list")(located(exchanging.list_peers))
     peers.command("accept", epilog=exchanging.ACCEPT_EXAMPLES)(located(exchanging.accept))
     peers.command("remove")(located(exchanging.remove))

@@ -3,14 +3,14 @@
 import typer
 
 from memory_butler.surfaces.cli.journal import chat, keeping, looking
+from memory_butler.surfaces.cli.operations import Group
 from memory_butler.surfaces.cli.place import located
 
 
 def add_to(app: typer.Typer, panel: str) -> None:
     """Add the group to the command line."""
     group = typer.Typer(
-        help="Talk with a companion that keeps a journal, and look into it.",
-        no_args_is_help=True,
+        cls=Group, help="Talk with a companion that keeps a journal, and look into it."
     )
     group.command("chat", epilog=chat.EXAMPLES)(located(chat.chat))
     group.command("list")(located(looking.list_))
