@@ -340,7 +340,9 @@ def _begun(output: Any) -> None:
 
 
 def _submitted(output: Any) -> None:
-    counts = ", ".join(f"{name.replace('_', ' ')}: {count}" for name, count in output.counts.items())
+    counts = ", ".join(
+        f"{name.replace('_', ' ')}: {count}" for name, count in output.counts.items()
+    )
     print(
         f"{counted(output.episodes, 'episode', 'are')} consolidated. {counts or 'Nothing to keep'}."
     )
