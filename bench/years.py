@@ -43,7 +43,7 @@ class Year:
         return f"{self.world} {self.seed}" + (f", beside a {self.beside}" if self.beside else "")
 
 
-WORLDS: Final = ("studio", "farm", "clinic", "crew", "harbour")
+WORLDS: Final = ("studio", "farm", "clinic", "crew", "harbour", "theatre")
 YEARS: Final = (
     *(Year("dev", seed) for seed in (1, 2, 3, 4)),
     *(Year(world, 1) for world in WORLDS),

@@ -231,6 +231,9 @@ def test_who_asks_and_what_is_to_be_done() -> None:
         ("What does E4 mean?", False),
         ("What does the red lamp on the boiler mean?", False),
         ("What does our code mean?", False),
+        ("How many bytes are in a kibibyte?", True),
+        ("How many kilometres are 9 leagues?", True),
+        ("How many tickets are left?", False),
     ],
 )
 def test_a_question_about_a_kind_is_told_from_one_about_somebody(text: str, general: bool) -> None:
@@ -312,3 +315,52 @@ def test_how_a_tool_is_used_is_a_task_for_anybody(text: str, task: bool) -> None
 )
 def test_what_is_quoted_says_nothing_of_who_asks(text: str, personal: bool) -> None:
     assert is_personal(text) is personal
+
+
+@pytest.mark.parametrize(
+    ("text", "personal"),
+    [
+        ("Explain gravity like I'm ten", False),
+        ("what is a closure, explain like i’m five", False),
+        ("describe osmosis as if I were a beginner", False),
+        ("Explain our mortgage like I'm five", True),
+        ("It looks like I'm late", True),
+        ("How do bats find their way?", False),
+        ("How do they find their way?", True),
+        ("For the dentist: what has a bad tooth done to him?", True),
+    ],
+)
+def test_to_whom_and_of_which_kind_is_nothing_of_who_asks(text: str, personal: bool) -> None:
+    assert is_personal(text) is personal
+
+
+@pytest.mark.parametrize(
+    ("text", "task"),
+    [
+        ("Turn 'we was robbed' into standard English", True),
+        ("turn this into a list comprehension: out = []", True),
+        ("Turn the heating off", False),
+        ("SQL to count rows per month?", True),
+        ("regex that matches an IPv4 address", True),
+        ("Three reasons for and against nuclear power", True),
+        ("Give me three synonyms for brisk", True),
+        ("Three reasons were given", False),
+    ],
+)
+def test_what_anybody_can_make_of_a_text_is_a_task(text: str, task: bool) -> None:
+    assert is_task(text) is task
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("The tests are red, fix them", False),
+        ("The plates are coming out gritty, find me the manual", False),
+        ("Purser is missing, tell the vet", False),
+        ("We're nearly out of pellets, so please ring the merchant", False),
+        ("He came in, found the keys and left.", True),
+        ("We put up the tent, put the kettle on and slept", True),
+    ],
+)
+def test_an_order_behind_what_is_told_waits_for_an_answer(text: str, statement: bool) -> None:
+    assert is_statement(text) is statement

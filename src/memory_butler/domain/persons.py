@@ -78,6 +78,7 @@ _IN_LAW: Final = re.compile(r"(?<=[a-z]) in law\b", re.IGNORECASE)
 _ASKERS: Final = frozenset(
     """
     user the_user family the_family home household team project
+    company firm business office practice studio crew band
     familie famille familia famiglia família
     """.split()
 ) | frozenset(roles.USERS)

@@ -34,6 +34,12 @@ HOW_ONE_DOES: Final = re.compile(
     r"comment (?:puis|peux|dois|fais)-je|comment je (?:peux|dois|fais))\b",
     re.IGNORECASE,
 )
+# Whom something is explained to: "like I'm five", "as if I were a beginner".
+_AS_FOR_ONE: Final = re.compile(
+    r"\b(?:like|as if|as though) i(?:['’]m| am| was| were)"
+    r" (?:an?|new|\d{1,2}|three|four|five|six|seven|eight|nine|ten|twelve)\b",
+    re.IGNORECASE,
+)
 # What is quoted is material: "translate 'I am late'"; behind a colon, where a task is set.
 _QUOTED: Final = re.compile(
     r"(?:(?<=\w )|(?P<colon>(?<=: )))"
@@ -48,6 +54,7 @@ _FOR_ONESELF: Final = re.compile(
     re.IGNORECASE,
 )
 _OTHERS: Final = frozenset("he she they him them her hers his their theirs".split())
+_SEVERAL: Final = frozenset("they them their theirs".split())
 _BEGINNING: Final = 4  # words
 _POINTING_BACK: Final = _OTHERS | frozenset("it its that those these".split())
 # Words of a question that names nothing: "how long ago?", "seit wann genau?".
@@ -150,14 +157,24 @@ _WANTED: Final = re.compile(
     r"|\b(?:no sé|non so|não sei|mi serve|demande si|pregunta si|chiede se|pergunta se)\b",
     re.IGNORECASE,
 )
+# "The tests are red, fix them": what follows is to be done. "Put" and "cut" may be told as well.
+_ORDER_BEHIND: Final = re.compile(
+    r"[,;–—]\s(?:(?:so|and|then|please|pls)\s)*"
+    r"(?:find|look|give|show|tell|send|get|book|order|check|remind|call|ring|text|phone|email|fix"
+    r"|write|print|bring|draft|add|cancel|arrange|explain)"
+    r"\s(?:me|us|them|him|her|it|up|for|the|an?|my|our|their|one|[^\W\d_a-z])",
+)
 _SHORTEST_SENTENCE: Final = 3  # words
 _SURELY_A_SENTENCE: Final = 5  # words that end in a full stop: "the wifi password." does not
 # "How are you doing this morning?" asks nothing, and "What are we doing this morning?" does.
 _OF_SOMETHING: Final = frozenset("what when where who which why whats whens wheres whos".split())
-# "Does a horse sleep", "are whales"; not "is dangerous", "does Ida's", "are this year's".
+# "Does a horse sleep", "are whales", "how many miles are 9 leagues"; not "is dangerous", "does
+# Ida's", "are this year's".
 _OF_A_KIND: Final = re.compile(
     r"\b(?:(?i:does|do|did|is|are|can|has|have)\san?\s\w"
-    r"|(?i:do|did|are|can|have)\s(?!(?:ours|yours|hers|theirs)\b)[a-z]{2,}[^sui\W]s\b)"
+    r"|(?i:do|did|are|can|have)\s(?!(?:ours|yours|hers|theirs)\b)[a-z]{2,}[^sui\W]s\b"
+    r"|(?i:how many)\s[a-z]{2,20}\s(?:(?:are|is)\s)?(?:there\s)?(?:in\s(?:an?|one)|\d[\d.,]{0,9})\s"
+    r"[a-z])"
 )
 # "What does `kill -9` mean?", "the difference between HEAD~1 and HEAD^1", "xargs vs parallel".
 _DEFINED: Final = re.compile(
@@ -172,7 +189,9 @@ _WITH_TOOL: Final = re.compile(
     r"^(?:awk|bash|c\+\+|css|curl|docker|excel|ffmpeg|git|golang|grep|html|java|javascript|js|jq|latex"
     r"|linux|markdown|nginx|numpy|pandas|perl|powershell|python|react|regexp?|ruby|rust|sed|shell|sql|swift"
     r"|tmux|typescript|ts|vim|xargs|zsh)"
-    r"(?::(?!\s*(?:what|which|where|who|when|why|whose)\b)| vs\b|(?<=regex) for an?\b)",
+    r"(?::(?!\s*(?:what|which|where|who|when|why|whose)\b)| vs\b)"
+    r"|^(?:an?\s)?(?:regexp?|regular expression)\s(?:for|to|that)\s"
+    r"|^(?:awk|bash|jq|perl|powershell|sed|shell|sql)(?:\s(?:query|command|script|one-liner))?\sto\s",
     re.IGNORECASE,
 )
 _MADE_UP: Final = re.compile(
@@ -180,6 +199,9 @@ _MADE_UP: Final = re.compile(
     r"|(?:give|tell)\s(?:me|us)\s(?:an?|another)\s(?:\w{1,20}\s)?"
     r"(?:regexp?|synonym|antonym|rhyme|joke|riddle|limerick|haiku|poem|pun|one-liner|fun fact)\b"
     r"|(?:make|rewrite|fix|shorten|improve)\sthis\b[^:\n]{0,40}:\s?['\"`]|show\s(?:me\s)?the\ssyntax\b"
+    r"|(?:turn|put)\s(?:this\b[^:\n]{0,40}:|['\"‘“][^\n]{3,400}?['\"’”]\sinto\b)"
+    r"|(?:(?:give|list)\s(?:me\s|us\s)?)?(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,3})\s"
+    r"(?:arguments|reasons|synonyms|antonyms|rhymes)\s(?:for|against|of|why)\b"
     r"|suggest\s(?:an?|another|two|three|five)\s(?:titles?|names?|slogans?|headlines?)\b",
     re.IGNORECASE,
 )
@@ -235,13 +257,13 @@ _LONGEST_BEFORE_NAME: Final = 8  # characters
 def is_personal(question: str) -> bool:
     """Whether it is about the asker or their people: "my", "notre", "the kids", "she".
 
-    Beside a name, "she" and "her kids" are those of whoever is named. "How do I …" asks how
-    anybody does it.
+    Beside a name, "she" and "her kids" are those of whoever is named; "How do bats find their
+    way?" is about bats. "How do I …" asks how anybody does it.
     """
     task = is_task(question)
     said = _QUOTED.sub(
         lambda quoted: quoted[0] if quoted["colon"] is not None and not task else " ",
-        HOW_ONE_DOES.sub(" ", question[:_READ]),
+        _AS_FOR_ONE.sub(" ", HOW_ONE_DOES.sub(" ", question[:_READ])),
     )
     words = frozenset(_words(said))
     others = bool(words & _OTHERS)
@@ -249,6 +271,8 @@ def is_personal(question: str) -> bool:
         return True
     if words & _ENGLISH and _ME.search(_FOR_ONESELF.sub(" ", said)):
         return True
+    if words & _OTHERS <= _SEVERAL and is_question(question) and is_general(question):
+        return False
     return others and not names_in(question)
 
 
@@ -281,6 +305,8 @@ def is_statement(question: str) -> bool:
     if len(words) < _SHORTEST_SENTENCE or "?" in text or asks(text) or is_task(text):
         return False
     if not _ASKING_ANYWHERE.isdisjoint(words) or _WANTED.search(text):
+        return False
+    if _ORDER_BEHIND.search(text):
         return False
     if words[0] in _SUBJECTS:
         return True

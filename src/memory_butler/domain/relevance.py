@@ -21,7 +21,8 @@ half.
   memory knows. A question that is about neither ("Who painted the Night Watch?") seldom rests on
   memory, unless one candidate has all of its words ("How do I deploy?").
 * Whether it sets a task ("translate", "explain") that is about neither, and whose matter no
-  candidate has: "refactor the rate limiter" is about the limiter.
+  candidate has: "refactor the rate limiter" is about the limiter, and "Write a press release for
+  the autumn, how does it end?" about how press releases end.
 * Whether it asks about a kind in general ("How many teeth does a horse have?"), is about neither,
   and no candidate has its words. A store about horses is near to each such question.
 * How long it is: a long question is near to something sooner.
@@ -71,6 +72,7 @@ _ABOUT_NOBODY: Final = -0.8
 _GENERAL: Final = -2.0  # times the share of its words that no one candidate has; not fitted (C-546)
 _LONG: Final = -0.3  # for each telling word beyond six, twelve at most
 _TASK: Final = -4.0
+_OF_LONG_TASK: Final = 3  # words of its matter that one candidate must have; not fitted
 _KNOWN_CODE: Final = 6.0  # not fitted: no set has any. It outweighs all that is against it.
 _CONSTANT: Final = -3.48
 ENOUGH_WORDS: Final = 4
@@ -257,12 +259,18 @@ def _share(asked: Asked, one: Bearing) -> float:
 
 
 def _has_matter(asked: Asked, candidates: Mapping[Id, Bearing]) -> bool:
-    """Whether one has all that a short task is about, its verb apart; a long one brings its own."""
+    """Whether one has what a task is about, its verb apart: all of a short one, of a long one half.
+
+    A long one mostly brings its own matter, of which memory has a word or two by chance.
+    """
     matter = asked.words - _TASK_VERBS
-    enough = max(1, len(matter) - 1) if len(matter) == len(asked.words) else len(matter)
-    return 1 < len(asked.words) <= ENOUGH_WORDS and any(
-        len(one.words & matter) >= enough > 0 for one in candidates.values()
-    )
+    if len(asked.words) <= 1:
+        return False
+    if len(asked.words) > ENOUGH_WORDS:
+        enough = max(_OF_LONG_TASK, math.ceil(len(matter) / 2))
+    else:
+        enough = max(1, len(matter) - 1) if len(matter) == len(asked.words) else len(matter)
+    return any(len(one.words & matter) >= enough > 0 for one in candidates.values())
 
 
 def _strength(asked: Asked, one: Bearing) -> float:
