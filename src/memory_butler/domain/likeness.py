@@ -96,64 +96,66 @@ _OPPOSITES: Final = tuple(
     mild/scharf suss/salzig bezahlt/unbezahlt mietet/besitzt
     """.split()
 )
-# Properties of which there is one at a time: a line each, in its words.
-_SINGLE: Final = {
-    word[:_STEM]: number
-    for number, words in enumerate(
-        """
-        age alter
-        birth birthday born geburtstag
-        blood blutgruppe sanguin sanguineo
-        boss line manager reports
-        breed
-        capital
-        city ciudad domicile home kept lives location residence residencia venue ville wohnort
-        color colour farbe
-        date deadline due frist
-        default
-        diet
-        email
-        employer arbeitgeber
-        established founded founder
-        expires expiry
-        father vater
-        gender
-        handedness
-        height
-        husband wife spouse marital married ehefrau ehemann
-        job beruf
-        vermieter
-        language tongue
-        launch
-        leader maintainer
-        length
-        licence license
-        limit maximum
-        minimum
-        mother mutter
-        name
-        nationality
-        owner
-        passport passnummer
-        phone telefon
-        port
-        price preis
-        religion
-        rent miete
-        salary
-        school
-        size
-        speed
-        status
-        surname
-        time timezone
-        title
-        version
-        weight gewicht
-        """.splitlines()
-    )
-    for word in words.split()
-}
+# Properties of which there is one at a time: a line each, in its words. "Location" is the place of a
+# person, a thing or an event.
+_SINGLE: Final = tuple(
+    frozenset(word[:_STEM] for word in words.split())
+    for words in """
+    age alter
+    birth birthday born geburtstag
+    blood blutgruppe sanguin sanguineo
+    boss line manager reports
+    breed
+    capital
+    city ciudad domicile home lives location residence residencia ville wohnort
+    kept location
+    venue location
+    color colour farbe
+    date deadline due frist
+    default
+    diet
+    email
+    employer arbeitgeber
+    established founded founder
+    expires expiry
+    father vater
+    gender
+    handedness
+    height
+    husband wife spouse ehefrau ehemann
+    marital married
+    job beruf
+    vermieter
+    language tongue
+    launch
+    leader maintainer
+    length
+    licence license
+    limit maximum
+    minimum
+    mother mutter
+    name
+    nationality
+    owner
+    passport passnummer
+    phone telefon
+    port
+    price preis
+    religion
+    rent miete
+    salary
+    school
+    size
+    speed
+    status
+    surname
+    time
+    timezone
+    title
+    version
+    weight gewicht
+    """.strip().splitlines()
+)
 # Properties of which there are often several, whatever else the predicate says: "sibling_name".
 _SEVERAL: Final = frozenset(
     word[:_STEM]
@@ -354,7 +356,7 @@ def _of_one_value(earlier: Statement, later: Statement) -> bool:
 
 def _single_of(statement: Statement) -> set[int]:
     """The properties of `_SINGLE` that its predicate asks for."""
-    return {_SINGLE[word] for word in statement.asked if word in _SINGLE}
+    return {number for number, words in enumerate(_SINGLE) if not words.isdisjoint(statement.asked)}
 
 
 def _on_one_matter(earlier: Statement, later: Statement) -> bool:
