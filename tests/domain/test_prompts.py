@@ -234,6 +234,7 @@ def test_who_asks_and_what_is_to_be_done() -> None:
         ("How many bytes are in a kibibyte?", True),
         ("How many kilometres are 9 leagues?", True),
         ("How many tickets are left?", False),
+        ("Where do visitors leave their coats?", False),
     ],
 )
 def test_a_question_about_a_kind_is_told_from_one_about_somebody(text: str, general: bool) -> None:
@@ -340,11 +341,14 @@ def test_to_whom_and_of_which_kind_is_nothing_of_who_asks(text: str, personal: b
         ("Turn 'we was robbed' into standard English", True),
         ("turn this into a list comprehension: out = []", True),
         ("Turn the heating off", False),
-        ("SQL to count rows per month?", True),
+        ("SQL to list cancelled orders", False),
+        ("Put this on the shopping list: milk", False),
+        ("Put 'we was robbed' into standard English", True),
         ("regex that matches an IPv4 address", True),
         ("Three reasons for and against nuclear power", True),
         ("Give me three synonyms for brisk", True),
         ("Three reasons were given", False),
+        ("Three reasons for the move", False),
     ],
 )
 def test_what_anybody_can_make_of_a_text_is_a_task(text: str, task: bool) -> None:

@@ -190,8 +190,7 @@ _WITH_TOOL: Final = re.compile(
     r"|linux|markdown|nginx|numpy|pandas|perl|powershell|python|react|regexp?|ruby|rust|sed|shell|sql|swift"
     r"|tmux|typescript|ts|vim|xargs|zsh)"
     r"(?::(?!\s*(?:what|which|where|who|when|why|whose)\b)| vs\b)"
-    r"|^(?:an?\s)?(?:regexp?|regular expression)\s(?:for|to|that)\s"
-    r"|^(?:awk|bash|jq|perl|powershell|sed|shell|sql)(?:\s(?:query|command|script|one-liner))?\sto\s",
+    r"|^(?:an?\s)?(?:regexp?|regular expression)\s(?:for|to|that)\s",
     re.IGNORECASE,
 )
 _MADE_UP: Final = re.compile(
@@ -199,9 +198,11 @@ _MADE_UP: Final = re.compile(
     r"|(?:give|tell)\s(?:me|us)\s(?:an?|another)\s(?:\w{1,20}\s)?"
     r"(?:regexp?|synonym|antonym|rhyme|joke|riddle|limerick|haiku|poem|pun|one-liner|fun fact)\b"
     r"|(?:make|rewrite|fix|shorten|improve)\sthis\b[^:\n]{0,40}:\s?['\"`]|show\s(?:me\s)?the\ssyntax\b"
-    r"|(?:turn|put)\s(?:this\b[^:\n]{0,40}:|['\"‘“][^\n]{3,400}?['\"’”]\sinto\b)"
+    r"|turn\s(?:this\sinto\b[^:\n]{0,40}:|['\"‘“][^\n]{3,400}?['\"’”]\sinto\b)"
+    r"|put\s(?:this|['\"‘“][^\n]{3,400}?['\"’”])\sinto\s(?!(?:the|my|our)\b)"
     r"|(?:(?:give|list)\s(?:me\s|us\s)?)?(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,3})\s"
-    r"(?:arguments|reasons|synonyms|antonyms|rhymes)\s(?:for|against|of|why)\b"
+    r"(?:(?:synonyms|antonyms|rhymes)\s(?:for|of)\b"
+    r"|(?:arguments|reasons)\s(?:for|against|of|why)\s(?!the\b))"
     r"|suggest\s(?:an?|another|two|three|five)\s(?:titles?|names?|slogans?|headlines?)\b",
     re.IGNORECASE,
 )
@@ -271,7 +272,7 @@ def is_personal(question: str) -> bool:
         return True
     if words & _ENGLISH and _ME.search(_FOR_ONESELF.sub(" ", said)):
         return True
-    if words & _OTHERS <= _SEVERAL and is_question(question) and is_general(question):
+    if words & _OTHERS <= _SEVERAL and is_question(question) and _is_of_a_kind(question):
         return False
     return others and not names_in(question)
 
@@ -319,9 +320,16 @@ def is_statement(question: str) -> bool:
 
 
 def is_general(question: str) -> bool:
-    """Whether it asks about a kind in general: "How long is a ferret asleep?", "Do bees sleep?"."""
+    """Whether it asks about a kind in general: "How long is a ferret asleep?", "Do bees sleep?".
+
+    Visitors who leave "their coats" may be those of who asks.
+    """
     if _DEFINED.search(question[:_READ]):
         return True
+    return _is_of_a_kind(question) and _SEVERAL.isdisjoint(_words(question))
+
+
+def _is_of_a_kind(question: str) -> bool:
     return asks(question) and _OF_A_KIND.search(question[:_READ]) is not None
 
 
