@@ -92,6 +92,14 @@ def test_a_description_is_put_by_name(fact: tuple[str, str, str], asked: str, pu
     assert by_name(asked, [Known(*fact)]) == put
 
 
+def test_their_own_cleaner_is_meant_before_the_offices() -> None:
+    facts = [Known("user", "cleaner", "Rosa Lima"), Known("office", "cleaner", "Bela Costa")]
+    assert by_name("Call our cleaner", facts) == "Call Rosa Lima"
+    assert by_name("Call our cleaner", facts[1:]) == "Call Bela Costa"
+    bands = Known("Jo", "role", "Jo is the band's cleaner")
+    assert by_name("Call our cleaner", [*facts[1:], bands]) is None
+
+
 @pytest.mark.parametrize("asked", ["Was mögen meine Kinder?", "Où sont mes enfants ?"])
 def test_a_group_in_another_language_is_put_by_its_names(asked: str) -> None:
     told = [
@@ -129,6 +137,7 @@ def test_two_spellings_are_one_person() -> None:
         ([("user", "doctor", "Not Dr Berg any more, now Dr Silva")], "Call my doctor"),
         ([("Halina", "relation", "Halina is Tom's sister")], "Ring my sister"),
         ([("Jo", "role", "Jo is the chess club's treasurer")], "Ring our treasurer"),
+        ([("Jo", "role", "Jo is the company's driver")], "Ring my driver"),
         ([("Ida", "plan", "Ida goes to Tom's party")], "When is Tom's party?"),
         ([("Sara", "kin", "Sara is the mother of Ida")], "When is my mother's birthday?"),
         ([("Ana", "kin", "Ana is the user's mother in law")], "Ring my mother"),

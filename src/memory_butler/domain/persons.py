@@ -78,10 +78,11 @@ _IN_LAW: Final = re.compile(r"(?<=[a-z]) in law\b", re.IGNORECASE)
 _ASKERS: Final = frozenset(
     """
     user the_user family the_family home household team project
-    company firm business office practice studio crew band
     familie famille familia famiglia família
     """.split()
 ) | frozenset(roles.USERS)
+# Whose people "our booker" and "the booker" are where the asker has none of their own.
+_FIRMS: Final = "company firm business office practice studio crew band".split()
 _LABEL: Final = re.compile(r"[_ ]name$")
 # What people are to each other: "sister" says who is meant, "birthday" and "deadline" do not.
 _RELATIONS: Final = frozenset(
@@ -272,7 +273,7 @@ def _called(called: re.Match[str], people: Mapping[str, str | None]) -> str:
     """The name of what is called by up to three words, an adjective apart; else what was there."""
     whose, words = _owner(called.group(1)), called.group(2).split()
     for start, end in ((0, 3), (0, 2), (0, 1), (1, 4), (1, 3), (1, 2)):
-        name = people.get(whose + " ".join(words[start:end]).casefold())
+        name = _who_is(called.group(1), whose, " ".join(words[start:end]).casefold(), people)
         # "The owner of the shop" is no owner that memory has without the shop.
         # "My brother Tom" has one.
         behind = words[end] if len(words) > end else ""
@@ -280,6 +281,14 @@ def _called(called: re.Match[str], people: Mapping[str, str | None]) -> str:
         if name is not None and behind != "of" and not is_another:
             return called.group() if behind.istitle() else " ".join([name, *words[end:]])
     return called.group()
+
+
+def _who_is(before: str, whose: str, what: str, people: Mapping[str, str | None]) -> str | None:
+    """Who is what: of "our booker" and "the booker", where the asker has none, the company's."""
+    if whose or whose + what in people or before.casefold() == "my":
+        return people.get(whose + what)
+    names = {people[of] for firm in _FIRMS if (of := f"{firm}'s {what}") in people}
+    return names.pop() if len(names) == 1 else None
 
 
 def is_asker(subject: str) -> bool:
