@@ -96,8 +96,8 @@ _OPPOSITES: Final = tuple(
     mild/scharf suss/salzig bezahlt/unbezahlt mietet/besitzt
     """.split()
 )
-# Properties of which there is one at a time: a line each, in its words. "Location" is the place of a
-# person, a thing or an event.
+# Properties of which there is one at a time: a line each, in its words. "Location" is the place of
+# a person, a thing or an event.
 _SINGLE: Final = tuple(
     frozenset(word[:_STEM] for word in words.split())
     for words in """
