@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
@@ -103,6 +104,9 @@ async def test_whoever_stores_a_second_allergy_under_one_key_is_told_how_to_keep
     assert await besides("allergy", "Allergic to penicillin, mild") is None  # says more of the same
     assert await besides("allergy_peanuts", "Allergic to peanuts") is None  # a key of its own
     assert await besides("birthday", "Born on 3 May", "Born on 4 June") is None
+    assert await besides("friend", "Ana has AKIAIOSFODNN7EXAMPLE", "Tom lives in Porto") is None
+    long = str(await besides("pet", f"Has a dog{' that barks' * 30}", "Keeps bees"))
+    assert re.fullmatch("If that is still true, store all of [0-9a-f-]{36} again as pet_dog.", long)
 
 
 async def test_of_a_long_fact_that_is_superseded_the_beginning_is_told(client: Client) -> None:

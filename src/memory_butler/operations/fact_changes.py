@@ -11,6 +11,7 @@ from memory_butler.domain.likeness import Likeness, Statement
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.revisions import revision_of
+from memory_butler.domain.text import MASK
 from memory_butler.engine.beside import stored_again_as
 from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.curate import accept_fact
@@ -19,7 +20,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import keep
 from memory_butler.engine.screening import told
 from memory_butler.engine.unmask_keys import UnmaskKey
-from memory_butler.engine.writing import new_fact
+from memory_butler.engine.writing import Written, new_fact
 from memory_butler.operations.facts import FactReference
 from memory_butler.operations.operation import Operation, Route
 from memory_butler.operations.views import (
@@ -117,11 +118,18 @@ class StoredFact(Output):
     unmask_key: GivenUnmaskKey = None
 
 
-def _besides(given: StoreFactInput, former: str | None) -> str | None:
-    """What to do about a fact that was superseded and may be true besides, as an allergy."""
+def _besides(given: StoreFactInput, written: Written) -> str | None:
+    """What to do about a fact that was superseded and may be true besides, as an allergy.
+
+    Nothing where something of it is masked, since its mask stored again would be all that is kept.
+    """
+    former = written.superseded
+    if former is None or MASK in former:
+        return None
     new = Statement(given.subject, given.predicate, given.content)
-    own = None if former is None else stored_again_as(new, former)
-    return None if own is None else f"If that is still true, store it again as {own}."
+    own = stored_again_as(new, former)
+    it = "it" if len(former) <= TOLD_CHARS else f"all of {written.supersedes_id}"
+    return None if own is None else f"If that is still true, store {it} again as {own}."
 
 
 async def _store(memory: Memory, principal: Principal, given: StoreFactInput) -> StoredFact:
@@ -134,7 +142,7 @@ async def _store(memory: Memory, principal: Principal, given: StoreFactInput) ->
     written = kept.written
     return StoredFact(
         id=fact.id,
-        besides=_besides(given, written.superseded),
+        besides=_besides(given, written),
         supersedes_id=written.supersedes_id,
         superseded=None if written.superseded is None else beginning(written.superseded),
         alike=[LikeFact.copy_of(one) for one in written.alike],
