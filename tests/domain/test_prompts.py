@@ -326,6 +326,7 @@ def test_what_is_quoted_says_nothing_of_who_asks(text: str, personal: bool) -> N
         ("describe osmosis as if I were a beginner", False),
         ("Explain our mortgage like I'm five", True),
         ("It looks like I'm late", True),
+        ("It looks like I'm a week late", True),
         ("How do bats find their way?", False),
         ("How do they find their way?", True),
         ("For the dentist: what has a bad tooth done to him?", True),

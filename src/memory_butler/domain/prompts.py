@@ -34,8 +34,10 @@ HOW_ONE_DOES: Final = re.compile(
     r"comment (?:puis|peux|dois|fais)-je|comment je (?:peux|dois|fais))\b",
     re.IGNORECASE,
 )
-# Whom something is explained to: "like I'm five", "as if I were a beginner".
+# Whom something is explained to: "like I'm five", "as if I were a beginner". "It looks like I'm a
+# week late" is of who says it.
 _AS_FOR_ONE: Final = re.compile(
+    r"(?<!look )(?<!looks )(?<!seems )(?<!feel )(?<!feels )(?<!sounds )"
     r"\b(?:like|as if|as though) i(?:['’]m| am| was| were)"
     r" (?:an?|new|\d{1,2}|three|four|five|six|seven|eight|nine|ten|twelve)\b",
     re.IGNORECASE,
