@@ -440,10 +440,10 @@ class Terminal:
 
     def interrupt(self) -> None:
         """Ctrl-C, and again for one that came in the moment before the line is waited for."""
-        for _ in range(60):
+        for _ in range(6):
             self.process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
-                self.process.wait(timeout=1)
+                self.process.wait(timeout=10)
                 return
 
     def stop(self) -> None:
