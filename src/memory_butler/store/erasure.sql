@@ -166,11 +166,6 @@ FROM rules WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
 SELECT id, canonical_name AS content, canonical_name AS words, NULL::vector AS embedding
 FROM entities WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
 
--- name: plan_without_the_ids
--- Citus finds the machine of a tenant by a plan for the values alone.
-SELECT set_config('plan_cache_mode', 'force_generic_plan', true)
-WHERE NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')
-
 -- name: erase_memories
 SELECT erase_memories($1, $2, $3, $4, $5, $6)
 
