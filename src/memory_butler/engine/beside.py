@@ -87,20 +87,27 @@ def stored_again_as(new: Statement, former: str) -> str | None:
     known = Statement(new.subject, new.predicate, former)
     if not is_of_several(new) or not holds_besides(known, new):
         return None
-    words = (word for word in telling_words(new, known) if len(word) <= _LONGEST_WORD)
-    return predicate_of(new.predicate, next(words, digest_of(former)))
+    return _told_apart(new.predicate, telling_words(new, known), former)[0]
+
+
+def _told_apart(predicate: str, words: Sequence[str], content: str) -> list[str]:
+    """Predicates for one more fact of a kind, by its telling words; the last by all that it says.
+
+    There is always that one.
+    """
+    short = [word for word in words if len(word) <= _LONGEST_WORD]
+    return [predicate_of(predicate, one) for one in (*short, digest_of(content))]
 
 
 async def under_its_own_key(tx: Transaction, new: NewFact, words: Sequence[str]) -> NewFact:
     """The fact under a predicate made of its own words, which other installations make too."""
-    for word in words:
-        if len(word) > _LONGEST_WORD:
-            continue
-        named = replace(new, predicate=predicate_of(new.predicate, word))
+    *worded, digest = _told_apart(new.predicate, words, new.content)
+    for predicate in worded:
+        named = replace(new, predicate=predicate)
         # Whoever holds one key must not wait for another.
         if await facts.try_lock_key(tx, named.key) and not await facts.active_of(tx, named.key):
             return named
-    return replace(new, predicate=predicate_of(new.predicate, digest_of(new.content)))
+    return replace(new, predicate=digest)
 
 
 async def part(
