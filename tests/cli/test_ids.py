@@ -166,6 +166,9 @@ def test_a_beginning_that_is_no_or_too_little_of_an_id_is_refused(
     # What is for good wants all of it.
     erased = installation.inside("erase", "--memory", "fact", fact[:8], *of, code=3).err
     assert f"{fact[:8]!r} is not a whole id" in erased
+    assert "`memory-butler search TEXT --json` finds it" in erased
+    named = installation.inside("erase", "--entity", "The club", *of, code=3).err
+    assert "`memory-butler entities resolve NAME --json` finds it" in named
     told = installation.inside("get", "fact", "not-an-id", *of, code=3).err
     assert told.startswith("error: memory_id: must be a UUID, such as")
     words = ("store-episode", "Tea", "--episode-id", fact[:8])

@@ -36,6 +36,11 @@ VERIFY_EXAMPLES = epilog(
 _GOES_ON: Final = "Where the erasure had begun, the same command ends it and certifies it."
 # Of each kind, and of what stays, so many are printed; --json and certificates have more.
 _SHOWN: Final = 20
+_FINDING_IDS: Final = {
+    "--memory": "search TEXT --json",
+    "--entity": "entities resolve NAME --json",
+    "--session": "sessions --json",
+}
 _ONE: Final = {"episodes": "episode", "facts": "fact", "rules": "rule", "entities": "entity"}
 
 
@@ -268,5 +273,6 @@ def _id(option: str, text: str) -> UUID:
         return UUID(text)
     except ValueError:
         raise InvalidInput(
-            f"{option} {text[:60]!r} is not a whole id; what is erased for good is named in full"
+            f"{option} {text[:60]!r} is not a whole id; what is erased for good is named in full. "
+            f"`memory-butler {_FINDING_IDS[option]}` finds it"
         ) from None
