@@ -39,18 +39,19 @@ def test_nothing_is_known_and_three_steps_lead_on(page: Page) -> None:
 
 
 def test_a_fact_is_added_where_nothing_is_known_and_taken_back(page: Page) -> None:
-    before = stored(page, "facts", subject="boiler", predicate="year", content="Built in 1998")
+    before = stored(page, "facts", subject="Greta", predicate="allergy", content="Penicillin")
     page.goto("/memory/ask?q=asdf+qwer")
     page.get_by_role("button", name="Add the fact").click()
     form = page.get_by_role("dialog", name="Add a fact")
-    form.get_by_label("Fact").fill("The boiler was built in 2011")
-    form.get_by_label("Subject").fill("boiler")
-    form.get_by_label("Predicate").fill("year")
+    form.get_by_label("Fact").fill("Peanuts")
+    form.get_by_label("Subject").fill("Greta")
+    form.get_by_label("Predicate").fill("allergy")
     form.get_by_role("button", name="Add").click()
-    expect(page.get_by_text("Added. It supersedes “Built in 1998”.", exact=True)).to_be_visible()
-    found = read(page, "/api/memory/facts?subject=boiler")["items"]
+    said = "Added. It supersedes “Penicillin”. If that is still true, store it again as"
+    expect(page.get_by_text(f"{said} allergy_penicillin.", exact=True)).to_be_visible()
+    found = read(page, "/api/memory/facts?subject=Greta")["items"]
     assert [(one["content"], one["trust"]) for one in found] == [
-        ("The boiler was built in 2011", "user_said")
+        ("Peanuts", "user_said")
     ]
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("The fact is gone again.", exact=True)).to_be_visible()

@@ -84,17 +84,19 @@ export interface NewFact {
 /** Store what the user says; it supersedes the fact of the same subject and predicate. */
 export function addFact(fact: NewFact): Change {
   return async () => {
-    const { id, superseded, alike, unmask_key } = await answer(
+    const { id, superseded, besides, alike, unmask_key } = await answer(
       api.POST("/api/memory/facts", {
         body: { ...fact, importance: 5, scope: "global", trust: "user_said", allow_secrets: false },
       }),
     );
-    const replaced = superseded ? ` It supersedes “${superseded}”.` : "";
-    const like = alike.length
-      ? ` ${plural(alike.length, "known fact")} may repeat or contradict it.`
-      : "";
+    const sentences = [
+      `Added${unmask_key ? ", and what looks like a secret was masked" : ""}.`,
+      superseded && `It supersedes “${superseded}”.`,
+      besides,
+      alike.length && `${plural(alike.length, "known fact")} may repeat or contradict it.`,
+    ];
     return {
-      said: `Added${unmask_key ? ", and what looks like a secret was masked" : ""}.${replaced}${like}`,
+      said: sentences.filter(Boolean).join(" "),
       ...maskedPart(unmask_key),
       undo: undoing(async () => {
         const { items } = await answer(EVENTS.fact(id));
