@@ -1,7 +1,7 @@
 """The composite score of a recalled memory, its parts, and the order it gives (SCORE-01..06)."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -120,6 +120,19 @@ def composite(
         composite=total,
         rank_score=total * maturity_weight * relevance,
     )
+
+
+def raised(scores: Mapping[Id, float], pairs: Iterable[tuple[Id, Id]]) -> dict[Id, float]:
+    """The scores that let the first of each pair stand before the second, of those that did not.
+
+    It gets the next number above that of the other. The pairs count in their order.
+    """
+    changed: dict[Id, float] = {}
+    for first, second in pairs:
+        least = changed.get(second, scores[second])
+        if changed.get(first, scores[first]) <= least:
+            changed[first] = math.nextafter(least, math.inf)
+    return changed
 
 
 class Share(NamedTuple, Generic[One]):

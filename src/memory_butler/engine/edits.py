@@ -65,6 +65,7 @@ MARKS: Final = frozenset(
         "status",
         "forgotten",
         "needs_review",
+        "support",
         "needs_inversion",
         "resembles",
         "settled",

@@ -1,7 +1,7 @@
 """Finding: search in four modes, and recall by composite score. Never a model call."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +13,7 @@ from memory_butler.domain.confidence import effective_confidence
 from memory_butler.domain.facts import lifecycle_state
 from memory_butler.domain.links import MEMORY_TYPES, MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
-from memory_butler.domain.scoring import Share, first_with_shares
+from memory_butler.domain.scoring import Share, first_with_shares, raised
 from memory_butler.engine import inputs
 from memory_butler.engine.matching import Match, begin_embeddings, matches
 from memory_butler.engine.memory import Memory
@@ -22,7 +22,7 @@ from memory_butler.engine.reranking import reranked
 from memory_butler.engine.served import Audience, note
 from memory_butler.inference.reranker import BackgroundReranker
 from memory_butler.retrieval_config import SearchMode
-from memory_butler.store import episodes, facts, rules
+from memory_butler.store import conflicts, episodes, facts, rules
 from memory_butler.store.rows import Row
 from memory_butler.store.search import Found
 from memory_butler.store.transaction import Transaction, retried, transaction
@@ -127,7 +127,7 @@ async def search(
         audience,
         judge,
         lambda ordered: ordered[:limit],
-        memory.reranker if mode == "deep" else None,
+        reranker=memory.reranker if mode == "deep" else None,
     )
 
 
@@ -199,7 +199,9 @@ async def recall(
             [one for one in ordered if one.match.found.id in taken or _matters(one)], shown_from
         )
 
-    return await _answer(memory, principal, asked, RECALLED_TYPES, audience, judge, cut)
+    return await _answer(
+        memory, principal, asked, RECALLED_TYPES, audience, judge, cut, _corrections_first
+    )
 
 
 def matters_most(importance: float | None) -> bool:
@@ -242,6 +244,7 @@ async def _answer(
     audience: Audience | None,
     judge: Callable[[Match], _Judged],
     cut: Callable[[list[_Judged]], list[_Judged]],
+    arrange: Callable[[Transaction, list[_Judged]], Awaitable[list[_Judged]]] | None = None,
     reranker: BackgroundReranker | None = None,
 ) -> list[Hit]:
     """Search, order, cut, count and record; quietly without an audience.
@@ -256,7 +259,8 @@ async def _answer(
         await asyncio.wait(embeddings)
 
     async def found(tx: Transaction) -> list[_Judged]:
-        return _ordered(judge, await matches(memory, tx, wanted, asked, embeddings))
+        ordered = _ordered(judge, await matches(memory, tx, wanted, asked, embeddings))
+        return ordered if arrange is None else await arrange(tx, ordered)
 
     def counting() -> AbstractAsyncContextManager[Transaction]:
         if quiet:
@@ -301,6 +305,40 @@ def _ordered(judge: Callable[[Match], _Judged], found: Sequence[Match]) -> list[
     with span("score", candidates=len(found)):
         judged = [judge(match) for match in found]
     return sorted(judged, key=lambda one: one.order)
+
+
+async def _corrections_first(tx: Transaction, ordered: list[_Judged]) -> list[_Judged]:
+    """Of two facts that contradict each other, the one that corrects the other before it (C-464).
+
+    It takes the place of the other, and bears on the question no less: whoever asks was told the
+    one in spite of the other. Nothing is left out.
+    """
+    facts_found = {
+        one.match.found.id: one for one in ordered if one.match.memory_type == "fact"
+    }
+    if len(facts_found) < 2:
+        return ordered
+    pairs = await conflicts.among(tx, list(facts_found))
+    if not pairs:
+        return ordered
+    places = {id: one.place for id, one in facts_found.items()}
+    scores = raised(places, pairs)
+    bears = {id: one.match.relevance or 0.0 for id, one in facts_found.items()}
+    for first, second in pairs:
+        bears[first] = max(bears[first], bears[second])
+    arranged = []
+    for one in ordered:
+        id = one.match.found.id
+        if id in scores and one.score is not None:
+            place = scores[id]
+            one = one._replace(
+                match=one.match._replace(relevance=bears[id]),
+                order=scoring.order_key(place, one.match.found.created_at, id),
+                place=place,
+                score=one.score._replace(rank_score=place),
+            )
+        arranged.append(one)
+    return sorted(arranged, key=lambda one: one.order)
 
 
 async def _taken(

@@ -1,10 +1,12 @@
 """Pairs of facts that say the same or contradict each other, in the database."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from memory_butler.domain.likeness import Likeness
+from memory_butler.domain.trust import Trust, outranks
 from memory_butler.store.queries import load
 from memory_butler.store.transaction import Transaction
 
@@ -18,6 +20,20 @@ class Pair:
     kind: Likeness
     earlier_id: UUID
     later_id: UUID
+
+
+async def among(tx: Transaction, ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+    """The contradictions between any two of these facts that nobody has settled.
+
+    Of each pair first the one that stays, or would if both had one key: the later, unless the
+    earlier is trusted more (C-141).
+    """
+    return [
+        (row["earlier"], row["later"])
+        if outranks(Trust(row["earlier_trust"]), Trust(row["later_trust"]))
+        else (row["later"], row["earlier"])
+        for row in await tx.fetch(SQL["among"], list(ids))
+    ]
 
 
 async def find(

@@ -37,3 +37,17 @@ SELECT kind, earlier_id, later_id, total FROM (
 ) open
 WHERE $5::integer IS NULL OR place <= $5
 ORDER BY among_all LIMIT $2 OFFSET $3
+
+-- name: among
+-- The open contradictions between any two of these facts, in the order of the later ones.
+SELECT a.id AS earlier, a.trust AS earlier_trust, b.id AS later, b.trust AS later_trust
+FROM memory_links l
+JOIN facts a ON a.tenant_id = $1 AND a.id IN (l.source_id, l.target_id)
+JOIN facts b ON b.tenant_id = $1 AND b.id IN (l.source_id, l.target_id)
+WHERE l.tenant_id = $1 AND l.relation = 'contradicts'
+  AND l.source_type = 'fact' AND l.target_type = 'fact'
+  AND l.source_id = ANY($2) AND l.target_id = ANY($2)
+  AND (a.created_at, a.id) < (b.created_at, b.id)
+  AND NOT coalesce(a.metadata->'settled' @> to_jsonb(b.id::text), false)
+  AND NOT coalesce(b.metadata->'settled' @> to_jsonb(a.id::text), false)
+ORDER BY b.created_at, b.id, a.id

@@ -86,6 +86,15 @@ class Holder:
     content: str
 
 
+@dataclass(frozen=True, slots=True)
+class SaidLater:
+    """How far a fact is trusted, since when it is true, and when the earlier word was `told`."""
+
+    trust: Trust
+    valid_from: datetime
+    told: datetime
+
+
 async def lock_key(tx: Transaction, key: FactKey) -> None:
     """Wait until no other transaction works on this key (C-21); held until commit."""
     await tx.connection.execute(SQL["lock_key"], key.lock_id(tx.tenant))
@@ -120,6 +129,19 @@ async def active_of(tx: Transaction, key: FactKey) -> list[Holder]:
         Holder(id, since, Trust(trust), content)
         for id, since, trust, content in await tx.fetch(query, *args)
     ]
+
+
+async def said_later(
+    tx: Transaction, ids: Sequence[UUID], episodes: Sequence[UUID]
+) -> list[SaidLater]:
+    """Of active facts, those that were said after the last of these episodes; none if all of them
+    are gone.
+
+    What a model drew was said when its own episodes happened, all else when it was stored. In an
+    episode things are said for a day at most, and before it was stored.
+    """
+    found = await tx.fetch(SQL["said_later"], list(ids), list(episodes))
+    return [SaidLater(Trust(row["trust"]), row["valid_from"], row["told"]) for row in found]
 
 
 async def waiting_alike(tx: Transaction, subject: str, predicate: str) -> list[Row]:

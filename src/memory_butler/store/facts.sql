@@ -79,6 +79,23 @@ WHERE f.tenant_id = $1 AND f.validity = 'retracted'
       key_of($2), 'the ' || key_of($2), regexp_replace(key_of($2), '^the ', '')))
 ORDER BY nearness DESC, f.id LIMIT 100
 
+-- name: said_later
+-- What consolidation drew has a mark of how far its episodes bear it out.
+WITH earlier AS (
+    SELECT max(occurred_at) AS told,
+           max(least(created_at, occurred_at + interval '1 day')) AS told_by
+    FROM episodes WHERE tenant_id = $1 AND id = ANY($3)
+)
+SELECT f.trust, f.valid_from, earlier.told FROM facts f CROSS JOIN earlier
+WHERE f.tenant_id = $1 AND f.id = ANY($2) AND f.validity = 'active'
+  AND CASE WHEN f.metadata ? 'support' THEN EXISTS (
+      SELECT FROM memory_links l
+      JOIN episodes e ON e.tenant_id = $1 AND e.id = l.target_id
+      WHERE l.tenant_id = $1 AND l.source_type = 'fact' AND l.source_id = f.id
+        AND l.relation = 'derived_from' AND l.target_type = 'episode'
+        AND e.occurred_at > earlier.told)
+  ELSE f.created_at > earlier.told_by END
+
 -- name: lasting_of
 -- The permanent facts of a subject, and those of $9, under predicates that begin with $2, with how near each is to
 -- a vector. Of an entity also what stands under one of its names since before it was registered.

@@ -18,6 +18,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.conflicts import DEPTH
 from memory_butler.engine.consolidation import execute, known
 from memory_butler.engine.curate import accept_fact, forget_memory
+from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.feedback import rule_harmed
 from memory_butler.engine.lifecycle.inversion import invert_rule
@@ -1000,3 +1001,76 @@ async def test_a_warning_holds_in_its_scope_and_later_a_person_decides(
     assert (report.total("rules_created") == 1, report.total("waiting") == 1) == (kept, not kept)
     _, rule = await rules(admin)
     assert rule["metadata"].get("waiting") == (None if kept else {"reason": "warning"})
+
+
+BRAUN = fact("Mia's teacher is Mrs. Braun", subject="Mia", predicate="teacher")
+VOGEL = fact("Mia's teacher is Mr. Vogel", subject="Mia", predicate="teacher")
+
+
+@pytest.mark.parametrize("names_target", [False, True])
+async def test_an_episode_that_comes_late_does_not_undo_a_later_word(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock, names_target: bool
+) -> None:
+    before = clock.now
+    clock.advance(hours=5)
+    await tell(memory, principal, "User: Mia's teacher is Mr. Vogel now, not Mrs. Braun.")
+    await consolidate(memory, principal, answer(new_facts=[VOGEL]))
+    await tell(memory, principal, "User: Mia's teacher is Mrs. Braun.", occurred_at=before)
+    said = {"updated_facts": [{**BRAUN, "target_id": "F1"}]} if names_target else {}
+    report, _ = await consolidate(memory, principal, answer(**said or {"new_facts": [BRAUN]}))
+    vogel, braun = await facts(admin)
+    assert (vogel["validity"], braun["validity"]) == ("active", "superseded")
+    assert (braun["valid_from"], braun["valid_until"]) == (before, vogel["valid_from"])
+    assert report.total("outdated") == 1
+
+
+@pytest.mark.parametrize("by", ["store", "edit"])
+async def test_an_episode_that_waited_does_not_undo_a_correction_made_meanwhile(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock, by: str
+) -> None:
+    code = fact("The gate code is 2280", subject="gate", predicate="code")
+    await tell(memory, principal, "User: The gate code is 2280.")
+    if by == "edit":
+        await consolidate(memory, principal, answer(new_facts=[code]))
+        await tell(memory, principal, "User: The gate code is 2280, tell Petra.")
+        (known,) = await facts(admin)
+        await edit_fact(memory, principal, known["id"], {"content": "The gate code is 2281"})
+    else:
+        await store_fact(memory, principal, "gate", "code", "The gate code is 2281")
+    await consolidate(memory, principal, answer(new_facts=[code]))
+    active = [row["content"] for row in await facts(admin) if row["validity"] == "active"]
+    assert active == ["The gate code is 2281"]
+
+
+async def test_of_one_run_the_later_episode_holds_in_whatever_order_a_model_answers(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await tell(memory, principal, "User: It is Mrs. Braun.", "User: I mixed up, it is Mr. Vogel.")
+    said = [{**VOGEL, "source_episode_ids": ["E2"]}, {**BRAUN, "source_episode_ids": ["E1"]}]
+    await consolidate(memory, principal, answer(new_facts=said))
+    assert {row["content"]: row["validity"] for row in await facts(admin)} == {
+        VOGEL["content"]: "active",
+        BRAUN["content"]: "superseded",
+    }
+
+
+async def test_an_earlier_word_replaces_a_later_one_that_is_trusted_less(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await tell(memory, principal, "User: Mia's teacher is Mr. Vogel.", trust="user_said")
+    await store_fact(
+        memory, principal, "Mia", "teacher", "Mia's teacher is Mrs. Braun", trust="tool_output"
+    )
+    await consolidate(memory, principal, answer(new_facts=[VOGEL]))
+    assert [row["validity"] for row in await facts(admin)] == ["superseded", "active"]
+
+
+async def test_what_is_told_at_the_end_of_a_session_replaces_what_was_stored_in_it(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    began = clock.now
+    await store_fact(memory, principal, "Mia", "teacher", "Mia's teacher is Mrs. Braun")
+    clock.advance(hours=1)
+    await tell(memory, principal, "User: No, it is Mr. Vogel.", occurred_at=began)
+    await consolidate(memory, principal, answer(new_facts=[VOGEL]))
+    assert [row["validity"] for row in await facts(admin)] == ["superseded", "active"]

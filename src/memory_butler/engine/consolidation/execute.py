@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 from uuid import UUID
@@ -12,10 +12,11 @@ import asyncpg
 from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.domain.evidence import BY_USER, Hold
 from memory_butler.domain.extraction import Contradiction
+from memory_butler.domain.facts import FactPeriod
 from memory_butler.domain.links import Item
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import same_words
-from memory_butler.domain.trust import Trust, may_touch
+from memory_butler.domain.trust import Trust, may_touch, outranks
 from memory_butler.engine import fact_changes, inputs, lineage
 from memory_butler.engine.consolidation.known import (
     GivenUp,
@@ -127,8 +128,15 @@ class _Answer:
         if draft.held is not None:
             await self._hold(draft, embedded)
             return
+        if isinstance(new, NewFact):
+            new = await self._of_its_time(draft, new)
         written = await insert(self.tx, self.principal, new, embedded, draft.target)
         item = await self._rests_on(new, draft)
+        if isinstance(new, NewFact) and new.period.validity == "superseded":
+            self.outcome.counts["outdated"] += 1
+            self.outcome.errors.append("outdated: a later word holds, a statement is history")
+            self._note(draft, new.id)
+            return
         if draft.target not in (None, written.supersedes_id) and written.beside is None:
             await self._supersede_target(new, draft.target)
         for support in draft.supported_by:
@@ -236,15 +244,37 @@ class _Answer:
         weak = "needs_review" in new.metadata
         if not weak and not draft.unsaid:
             return False
-        replaced = [one.id for one in await facts.active_of(self.tx, new.key)]
-        if draft.target is not None and draft.target in self.group.facts:
-            replaced.append(draft.target)
+        replaced = await self._replaced(draft, new)
         if weak or not replaced:
             return bool(replaced)
         return any(
             _is_users_own(row) and (draft.answered or row["permanence"] == "permanent")
             for row in await facts.many(self.tx, replaced)
         )
+
+    async def _of_its_time(self, draft: Draft, new: NewFact) -> NewFact:
+        """The fact as history, where what it would replace was said after its episodes (C-450).
+
+        Episodes come late, or wait for a model: meanwhile the user may have corrected them.
+        """
+        replaced = await self._replaced(draft, new)
+        later = [
+            one
+            for one in await facts.said_later(self.tx, replaced, draft.sources)
+            if not outranks(new.trust, one.trust)
+        ]
+        if not later:
+            return new
+        end = min(one.valid_from for one in later)
+        begin = min(later[0].told, end - timedelta(microseconds=1))
+        return replace(new, period=FactPeriod(begin, end, "superseded"))
+
+    async def _replaced(self, draft: Draft, new: NewFact) -> list[UUID]:
+        """The facts in whose place it would be: those of its key, and the one that it names."""
+        replaced = [one.id for one in await facts.active_of(self.tx, new.key)]
+        if draft.target is not None and draft.target in self.group.facts:
+            replaced.append(draft.target)
+        return replaced
 
     async def _hold(self, draft: Draft, embedded: Embedded) -> None:
         """Keep what is in doubt out of every answer, until somebody accepts it (C-117)."""
