@@ -28,6 +28,8 @@ _REWORDED: Final = 0.78
 _OPPOSED_KEEPS: Final = 0.3
 # Of two sentences that differ in one word: whether that word is another for the same.
 _SAME_WORD: Final = 0.92
+# A number of so many digits is no amount.
+_LONG_NUMBER: Final = 6
 _VALUES: Final = 24
 _CHARS: Final = 32
 # Of two names: whether they are spellings of one.
@@ -45,6 +47,8 @@ _FEW: Final = 4
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _NAME: Final = re.compile(r"[^\W_]+")
 _UNPARTED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")  # kana and Chinese characters
+_OPENING: Final = re.compile(r"[^\W\d_]+(?= [^\W\d_A-Z])")
+_DIGIT: Final = re.compile(r"\d")
 _CODE: Final = re.compile(r"[^\W_]{0,64}\d[^\W_]{0,64}")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _IN_BRACKETS: Final = re.compile(r"\(([^()]*+)\)")
@@ -97,9 +101,9 @@ _OPPOSITES: Final = tuple(
     """.split()
 )
 # Properties of which there is one at a time: a line each, in its words. "Location" is the place of
-# a person, a thing or an event.
+# a person, a thing or an event. What has an underscore is a whole predicate.
 _SINGLE: Final = tuple(
-    frozenset(word[:_STEM] for word in words.split())
+    frozenset(word if "_" in word else word[:_STEM] for word in words.split())
     for words in """
     age alter
     birth birthday born geburtstag
@@ -115,7 +119,7 @@ _SINGLE: Final = tuple(
     default
     diet
     email
-    employer arbeitgeber
+    employer arbeitgeber works_at works_for
     established founded founder
     expires expiry
     father vater
@@ -150,7 +154,7 @@ _SINGLE: Final = tuple(
     status
     surname
     time
-    timezone
+    timezone time_zone
     title
     version
     weight gewicht
@@ -268,6 +272,12 @@ class Statement:
         return frozenset((named - {opening} - self.names) | codes)
 
     @cached_property
+    def opening(self) -> frozenset[str]:
+        """The stem of the first word, where no name goes on with the next: "Works at Bosch"."""
+        first = _OPENING.match(self.content.strip())
+        return frozenset() if first is None else frozenset({_folded(first.group())[:_STEM]})
+
+    @cached_property
     def proper(self) -> frozenset[str]:
         """The stems of the content's words with a capital, the subject's own apart."""
         named = {_folded(word) for word in _WORD.findall(self.content) if word[0].isupper()}
@@ -333,8 +343,9 @@ def _cannot_both_be(earlier: Statement, later: Statement, nearness: float) -> bo
     single = _of_one_value(earlier, later)
     if nearness >= _ON_ONE_THING and disagree(earlier.amounts, later.amounts):
         return single or earlier.asked == later.asked or _but_for_amounts(earlier, later)
-    both = bool(earlier.amounts and later.amounts)
-    return single and not both and bool(_other_value(earlier, later))
+    if not single or (earlier.amounts and later.amounts):
+        return single and _is_mistyped(earlier, later)
+    return _other_value(earlier, later)
 
 
 def _opposed(earlier: Statement, later: Statement, names: frozenset[str] = frozenset()) -> bool:
@@ -356,7 +367,8 @@ def _of_one_value(earlier: Statement, later: Statement) -> bool:
 
 def _single_of(statement: Statement) -> set[int]:
     """The properties of `_SINGLE` that its predicate asks for."""
-    return {number for number, words in enumerate(_SINGLE) if not words.isdisjoint(statement.asked)}
+    asked = statement.asked | {"_".join(_words(statement.predicate))}
+    return {number for number, words in enumerate(_SINGLE) if not words.isdisjoint(asked)}
 
 
 def _on_one_matter(earlier: Statement, later: Statement) -> bool:
@@ -391,10 +403,27 @@ def _but_for_amounts(earlier: Statement, later: Statement) -> bool:
     return one == other and bool(fewer) and fewer <= more
 
 
+def _is_mistyped(earlier: Statement, later: Statement) -> bool:
+    """Whether each has one long number, as of a telephone, and they are alike but for one digit or
+    two that are swapped."""
+    if {one.kind for one in (*earlier.amounts, *later.amounts)} != {"number"}:
+        return False
+    one, other = (_DIGIT.findall(each.text) for each in (earlier, later))
+    if len(one) != len(other) or len(one) < _LONG_NUMBER:
+        return False
+    apart = [(a, b) for a, b in zip(one, other, strict=True) if a != b]
+    return len(apart) == 1 or (len(apart) == 2 and apart[0] == apart[1][::-1])
+
+
 def _other_value(earlier: Statement, later: Statement) -> bool:
-    """Whether each names something that the other does not, and none what both do."""
-    if earlier.proper and later.proper:
-        return not earlier.proper & later.proper
+    """Whether each names something that the other does not, and none what both do.
+
+    A verb with which both begin, "Works at …", names nothing.
+    """
+    begun = earlier.opening if earlier.opening == later.opening else frozenset()
+    one, other = earlier.proper - begun, later.proper - begun
+    if one and other:
+        return not one & other
     return not earlier.terms <= later.terms and not later.terms <= earlier.terms
 
 

@@ -12,7 +12,9 @@ from uuid import UUID
 from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.facts import FactKey
 from memory_butler.domain.likeness import COMPARED_FROM, Likeness, Statement, about_one, compare
+from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.trust import Trust
 from memory_butler.engine import fact_changes, inputs
 from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.curate import require
@@ -46,6 +48,8 @@ class Like:
     predicate: str
     content: str
     nearness: float
+    permanence: Permanence
+    trust: Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,8 @@ async def find_like(
             if kind is None and row["scope"] != new.scope:
                 continue  # a butler's exception says nothing of what holds for all
             parts = (row["subject"], row["predicate"], row["content"])
-            alike.append(Like(row["id"], kind, *parts, nearness[row["id"]]))
+            holds = (row["permanence"], Trust(row["trust"]))
+            alike.append(Like(row["id"], kind, *parts, nearness[row["id"]], *holds))
     return tuple(sorted(alike, key=lambda one: -one.nearness))
 
 

@@ -21,6 +21,7 @@ from memory_butler.domain.facts import validity_period
 from memory_butler.domain.links import Item
 from memory_butler.domain.permanence import (
     DEFAULT_PERMANENCE,
+    FOR_A_TIME,
     RULE_DECAY_RATE,
     decay_rate_of,
 )
@@ -327,7 +328,8 @@ async def _write_beside(
     await events.record(tx, principal.actor, [created], now)
     near = await facts.nearness(tx, holder.id, embedded)
     parts = (row["subject"], row["predicate"], row["content"])
-    alike = (Like(holder.id, "duplicate" if same else "contradiction", *parts, near),)
+    holds = (row["permanence"], Trust(row["trust"]))
+    alike = (Like(holder.id, "duplicate" if same else "contradiction", *parts, near, *holds),)
     await link_contradicted(tx, fact, alike)
     return Written(alike=alike, beside=holder.id)
 
@@ -370,7 +372,7 @@ async def _write_fact(
         alike = tuple(one for one in found if one.kind is not None)
         if not holders and replaced is None:
             related = tuple(one for one in found if one.kind is None)[:RELATED]
-        fact = replace(fact, metadata=fact.metadata | marks(alike))
+        fact = _as_lasting(replace(fact, metadata=fact.metadata | marks(alike)), alike)
     for holder in holders:
         fact = _after(holder, fact)
     for place, holder in enumerate(holders):
@@ -397,6 +399,23 @@ async def _write_fact(
             await fact_changes.end_waiting_for(tx, principal, holder.id, fact.id, now)
     superseded = holders[0].content if holders else None
     return Written(fact.supersedes_id, superseded, alike, related)
+
+
+def _as_lasting(fact: NewFact, alike: Sequence[Like]) -> NewFact:
+    """The fact with the permanence of what it contradicts and would replace, if that lasts longer.
+
+    Or the outdated one would be alone one day, because its correction has faded (C-465). A fact
+    that holds for a time only stays so.
+    """
+    corrected = [
+        one.permanence
+        for one in alike
+        if one.kind == "contradiction" and not outranks(one.trust, fact.trust)
+    ]
+    if fact.permanence in FOR_A_TIME or fact.period.valid_until is not None or not corrected:
+        return fact
+    longest = min([fact.permanence, *corrected], key=decay_rate_of)
+    return replace(fact, permanence=longest, decay_rate=decay_rate_of(longest))
 
 
 async def _end_waiting(tx: Transaction, principal: Principal, fact: NewFact) -> None:
