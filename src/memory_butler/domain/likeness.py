@@ -23,6 +23,9 @@ Likeness = Literal["duplicate", "contradiction"]
 # Cosines of the stored vectors, which are of subject, predicate and content together. Below the
 # first, two facts are about different things.
 COMPARED_FROM: Final = 0.55
+# Of one property that has one value at a time, however it is called: "employer: Siemens" and
+# "works_at: Bosch since March" share no word.
+COMPARED_FROM_OF_ONE: Final = 0.45
 _ON_ONE_THING: Final = 0.65
 _REWORDED: Final = 0.78
 _OPPOSED_KEEPS: Final = 0.3
@@ -289,7 +292,8 @@ def compare(earlier: Statement, later: Statement, nearness: float) -> Likeness |
 
     `nearness` is the cosine of their stored vectors, -1.0 to 1.0.
     """
-    if nearness < COMPARED_FROM or not about_one(earlier, later):
+    least = COMPARED_FROM_OF_ONE if _of_one_value(earlier, later) else COMPARED_FROM
+    if nearness < least or not about_one(earlier, later):
         return None
     if earlier.is_former != later.is_former:
         return None
@@ -330,7 +334,9 @@ def _said_beside(subject: str) -> frozenset[str]:
 
 
 def _cannot_both_be(earlier: Statement, later: Statement, nearness: float) -> bool:
-    if _of_another(earlier, later) and _of_another(later, earlier):
+    single = _of_one_value(earlier, later)
+    named_alike = not single or bool(earlier.asked & later.asked)
+    if named_alike and _of_another(earlier, later) and _of_another(later, earlier):
         return False
     if nearness >= _ON_ONE_THING and earlier.is_negated != later.is_negated:
         return True
@@ -340,7 +346,6 @@ def _cannot_both_be(earlier: Statement, later: Statement, nearness: float) -> bo
     changed = later.is_change and not _are_siblings(earlier, later)
     if nearness >= _ON_ONE_THING and changed and _on_one_matter(earlier, later):
         return _each_differs(earlier, later)
-    single = _of_one_value(earlier, later)
     if nearness >= _ON_ONE_THING and disagree(earlier.amounts, later.amounts):
         return single or earlier.asked == later.asked or _but_for_amounts(earlier, later)
     if not single or (earlier.amounts and later.amounts):

@@ -11,7 +11,14 @@ from uuid import UUID
 
 from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.facts import FactKey
-from memory_butler.domain.likeness import COMPARED_FROM, Likeness, Statement, about_one, compare
+from memory_butler.domain.likeness import (
+    COMPARED_FROM,
+    COMPARED_FROM_OF_ONE,
+    Likeness,
+    Statement,
+    about_one,
+    compare,
+)
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
@@ -86,7 +93,7 @@ async def find_like(
     nearness = {
         row["id"]: row["similarity"]
         for row in await search.nearest(tx, wanted, embedded.vector)
-        if row["similarity"] >= COMPARED_FROM and row["id"] not in replaced
+        if row["similarity"] >= COMPARED_FROM_OF_ONE and row["id"] not in replaced
     }
     stated = Statement(new.subject, new.predicate, new.content)
     alike = []
@@ -96,6 +103,8 @@ async def find_like(
         known = statement_of(row)
         if about_one(known, stated) and _may_be_one(new, row):
             kind = compare(known, stated, nearness[row["id"]])
+            if kind is None and nearness[row["id"]] < COMPARED_FROM:
+                continue
             if kind is None and row["scope"] != new.scope:
                 continue  # a butler's exception says nothing of what holds for all
             parts = (row["subject"], row["predicate"], row["content"])
