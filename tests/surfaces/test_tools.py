@@ -109,6 +109,24 @@ async def test_whoever_stores_a_second_allergy_under_one_key_is_told_how_to_keep
     assert re.fullmatch("If that is still true, store all of [0-9a-f-]{36} again as pet_dog.", long)
 
 
+async def test_whoever_stores_what_holds_for_some_time_is_told_how_to_keep_what_held(
+    client: Client,
+) -> None:
+    async def stored(content: str, **more: str) -> str | None:
+        given = {"subject": "Leo", "predicate": "school", "content": content}
+        answer = await client.call("memory_store_fact", **given, **more)
+        told: str | None = answer["besides"]
+        return told
+
+    await stored("Goes to the Lindenschule")
+    until = {"valid_until": "2026-03-31"}
+    assert await stored("Goes to the Lindenschule.", **until) is None  # the same, with its end
+    assert await stored("Goes to the Waldschule", **until) is None  # both have an end
+    await stored("Goes to the Lindenschule")
+    told = await stored("Goes to the Waldschule", **until)
+    assert told == "If that holds again afterwards, store it again as school_usual."
+
+
 async def test_of_a_long_fact_that_is_superseded_the_beginning_is_told(client: Client) -> None:
     await _fact(client, "word " * 100)
     stored = await client.call(

@@ -48,7 +48,7 @@ NewMemory = NewEpisode | NewFact | NewRule
 class Written:
     """What storing one memory did: the fact that it superseded, and those that it is like.
 
-    `superseded` is what the former said. `alike`: what it repeats or contradicts; `related`: what
+    `superseded` is what the former said, `lasting` whether it did without an end. `alike`: what it repeats or contradicts; `related`: what
     else is known of the same, where its key is new. `beside`: the fact of its key that is trusted
     more, and so stays; the new one waits (C-141). `confirms`: the rule that says just this, and was
     confirmed; nothing new was stored (C-525).
@@ -56,6 +56,7 @@ class Written:
 
     supersedes_id: UUID | None = None
     superseded: str | None = None
+    lasting: bool = False
     alike: tuple[Like, ...] = ()
     related: tuple[Like, ...] = ()
     beside: UUID | None = None
@@ -397,8 +398,11 @@ async def _write_fact(
         await _end_waiting(tx, principal, fact)
         for holder in holders:
             await fact_changes.end_waiting_for(tx, principal, holder.id, fact.id, now)
-    superseded = holders[0].content if holders else None
-    return Written(fact.supersedes_id, superseded, alike, related)
+    if not holders:
+        return Written(fact.supersedes_id, alike=alike, related=related)
+    former = holders[0]
+    lasting = former.valid_until is None
+    return Written(fact.supersedes_id, former.content, lasting, alike, related)
 
 
 def _as_lasting(fact: NewFact, alike: Sequence[Like]) -> NewFact:

@@ -10,9 +10,10 @@ from memory_butler.domain.json_values import Rounded
 from memory_butler.domain.likeness import Likeness, Statement
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.restatement import same_words
 from memory_butler.domain.revisions import revision_of
 from memory_butler.domain.text import MASK
-from memory_butler.engine.beside import stored_again_as
+from memory_butler.engine.beside import predicate_of, stored_again_as
 from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.curate import accept_fact
 from memory_butler.engine.edits import edit_fact, rename_facts
@@ -119,7 +120,8 @@ class StoredFact(Output):
 
 
 def _besides(given: StoreFactInput, written: Written) -> str | None:
-    """What to do about a fact that was superseded and may be true besides, as an allergy.
+    """What to do about a fact that was superseded and may be true besides, as an allergy, or again
+    when the new one is over.
 
     Nothing where something of it is masked, since its mask stored again would be all that is kept.
     """
@@ -127,9 +129,14 @@ def _besides(given: StoreFactInput, written: Written) -> str | None:
     if former is None or MASK in former:
         return None
     new = Statement(given.subject, given.predicate, given.content)
-    own = stored_again_as(new, former)
     it = "it" if len(former) <= TOLD_CHARS else f"all of {written.supersedes_id}"
-    return None if own is None else f"If that is still true, store {it} again as {own}."
+    own = stored_again_as(new, former)
+    if own is not None:
+        return f"If that is still true, store {it} again as {own}."
+    if given.valid_until is None or not written.lasting or same_words(former, given.content):
+        return None
+    own = predicate_of(given.predicate, "usual")
+    return f"If that holds again afterwards, store {it} again as {own}."
 
 
 async def _store(memory: Memory, principal: Principal, given: StoreFactInput) -> StoredFact:

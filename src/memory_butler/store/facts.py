@@ -78,12 +78,16 @@ class FactFilter:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The fact that is active under a key, since when it is known as it is now, and its trust."""
+    """The fact that is active under a key, since when it is known as it is now, and its trust.
+
+    `valid_until`: the end that it was given.
+    """
 
     id: UUID
     known_since: datetime
     trust: Trust
     content: str
+    valid_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +130,8 @@ async def active_of(tx: Transaction, key: FactKey) -> list[Holder]:
     else:
         query, args = SQL["active_of_entity"], (key.scope, key.entity_id, predicate)
     return [
-        Holder(id, since, Trust(trust), content)
-        for id, since, trust, content in await tx.fetch(query, *args)
+        Holder(id, since, Trust(trust), content, until)
+        for id, since, trust, content, until in await tx.fetch(query, *args)
     ]
 
 

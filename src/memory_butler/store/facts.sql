@@ -23,14 +23,14 @@ coalesce((SELECT max(v.known_until) FROM memory_versions v
           WHERE v.tenant_id = $1 AND v.kind = 'fact' AND v.id = facts.id), created_at)
 
 -- name: active_of_subject
-SELECT id, {known_since}, trust, content FROM facts
+SELECT id, {known_since}, trust, content, valid_until FROM facts
 WHERE tenant_id = $1 AND scope = $2 AND subject_key = key_of($3) AND predicate_key = key_of($4)
   AND entity_id IS NULL AND validity = 'active'
 FOR UPDATE
 
 -- name: active_of_entity
 -- Under the entity, or under one of its names since before it was registered; the newest first.
-SELECT id, {known_since}, trust, content FROM facts
+SELECT id, {known_since}, trust, content, valid_until FROM facts
 WHERE tenant_id = $1 AND validity = 'active' AND id = ANY (ARRAY(
     SELECT f.id FROM facts f
     WHERE f.tenant_id = $1 AND f.scope = $2 AND f.entity_id = $3

@@ -4,6 +4,7 @@ The answers are written by hand.
 """
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -23,6 +24,7 @@ from memory_butler.engine.entities import create_entity
 from memory_butler.engine.feedback import rule_harmed
 from memory_butler.engine.lifecycle.inversion import invert_rule
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.recall import recall
 from memory_butler.engine.remember import store_fact, store_rule
 from memory_butler.engine.writing import Written, insert
 from memory_butler.store import consolidation as store_consolidation
@@ -1074,3 +1076,34 @@ async def test_what_is_told_at_the_end_of_a_session_replaces_what_was_stored_in_
     await tell(memory, principal, "User: No, it is Mr. Vogel.", occurred_at=began)
     await consolidate(memory, principal, answer(new_facts=[VOGEL]))
     assert [row["validity"] for row in await facts(admin)] == ["superseded", "active"]
+
+
+LINDEN = fact("Leo goes to the Lindenschule", subject="Leo", predicate="school")
+WALD = "Leo goes to the Waldschule while there is water damage"
+
+
+@pytest.mark.parametrize("names_target", [False, True])
+@pytest.mark.parametrize(
+    ("days", "after"),
+    [(30, [LINDEN["content"]]), (400, [])],
+)
+async def test_what_holds_for_some_time_replaces_nothing_that_holds_without_end(
+    memory: Memory,
+    principal: Principal,
+    clock: Clock,
+    names_target: bool,
+    days: int,
+    after: list[str],
+) -> None:
+    await tell(memory, principal, "User: Leo goes to the Lindenschule.")
+    await consolidate(memory, principal, answer(new_facts=[LINDEN]))
+    await tell(memory, principal, "User: Leo goes to the Waldschule while there is water damage.")
+    until = (clock.now + timedelta(days=days)).isoformat()
+    said = {**LINDEN, "content": WALD, "valid_until": until, "permanence": "permanent"}
+    update = {"updated_facts": [{**said, "target_id": "F1"}]}
+    await consolidate(memory, principal, answer(**update if names_target else {"new_facts": [said]}))
+    first, *others = await recall(memory, principal, "Leo's school")
+    assert (first.row["content"], [one.row["content"] for one in others]) == (WALD, after)
+    clock.advance(days=days + 1)
+    later = await recall(memory, principal, "Leo's school", min_confidence=0.0)
+    assert [one.row["content"] for one in later] == after

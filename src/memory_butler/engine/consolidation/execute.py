@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import asyncpg
@@ -13,11 +13,14 @@ from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.domain.evidence import BY_USER, Hold
 from memory_butler.domain.extraction import Contradiction
 from memory_butler.domain.facts import FactPeriod
+from memory_butler.domain.likeness import Statement, telling_words
 from memory_butler.domain.links import Item
+from memory_butler.domain.permanence import FOR_A_TIME
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.trust import Trust, may_touch, outranks
 from memory_butler.engine import fact_changes, inputs, lineage
+from memory_butler.engine.beside import under_its_own_key
 from memory_butler.engine.consolidation.known import (
     GivenUp,
     Placed,
@@ -38,6 +41,9 @@ from memory_butler.store.rules import NewRule
 from memory_butler.store.transaction import Transaction
 
 log = get_logger()
+
+# What ends later than that is no exception from what holds else: a passport is valid for ten years.
+_FOR_A_TIME: Final = timedelta(days=183)
 
 
 class _Outweighed(MemoryButlerError):
@@ -196,6 +202,10 @@ class _Answer:
         await facts.lock_key(tx, new.key)
         if draft.target is None and draft.restates is None:
             place = await placed(tx, new, embedded, self._told_with(draft))
+        if place == Placed(new):
+            place = await self._placed_for_a_time(draft, new)
+        if place.beside is not None:
+            draft = replace(draft, target=None)
         if place.new.key != new.key:
             await facts.lock_key(tx, place.new.key)
         new = place.new
@@ -251,6 +261,28 @@ class _Answer:
             _is_users_own(row) and (draft.answered or row["permanence"] == "permanent")
             for row in await facts.many(self.tx, replaced)
         )
+
+    async def _placed_for_a_time(self, draft: Draft, new: NewFact) -> Placed:
+        """What holds for some time only, beside what it would replace and which holds without end
+        (C-466).
+
+        "Until March Leo goes to the Waldschule": in April it is his own school again.
+        """
+        end = new.period.valid_until
+        if end is None or end > new.created_at + _FOR_A_TIME:
+            return Placed(new)
+        rows = await facts.many(self.tx, list(dict.fromkeys(await self._replaced(draft, new))))
+        if len(rows) != 1 or rows[0]["valid_until"] is not None:
+            return Placed(new)
+        (known,) = rows
+        words = telling_words(
+            Statement(new.subject, new.predicate, known["content"]),
+            Statement(new.subject, new.predicate, new.content),
+        )
+        if not words or known["permanence"] in FOR_A_TIME:
+            return Placed(new)
+        own = await under_its_own_key(self.tx, new, words)
+        return Placed(own, beside=(known["id"], Trust(known["trust"])), doubtful=True)
 
     async def _of_its_time(self, draft: Draft, new: NewFact) -> NewFact:
         """The fact as history, where what it would replace was said after its episodes (C-450).
