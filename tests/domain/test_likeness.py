@@ -122,6 +122,18 @@ def test_spellings_of_a_subject(first: str, second: str, one: bool) -> None:
         (("city", "Porto"), ("venue", "Congress centre by the river"), None),
         (("home", "Lives in Porto"), ("kept", "In the blue drawer"), None),
         (("location", "Town hall"), ("venue", "Congress centre"), "contradiction"),
+        (("employer", "Works at Siemens"), ("works_at", "Works at Bosch"), "contradiction"),
+        (
+            ("employer", "Employer is Siemens AG"),
+            ("works_for", "Works for Bosch since March"),
+            "contradiction",
+        ),
+        (("employer", "Works at Siemens"), ("works_with", "Works with Petra"), None),
+        (("city", "Porto, near the sea"), ("lives_in", "Porto, up the hill"), None),
+        (("phone", "030 4412 7751"), ("phone_number", "It is 030 4412 7715"), "contradiction"),
+        (("phone", "030 4412 7751"), ("phone_number", "It is 030 4412 7757"), "contradiction"),
+        (("phone", "030 4412 7751"), ("phone_office", "030 4412 7860"), None),
+        (("phone", "030 4412 7751"), ("phone_number", "It is +49 30 4412 7751"), None),
         (("hobby", "plays the cello"), ("pastime", "collects stamps"), None),
         (("home", "once lived in Porto"), ("lives_in", "lives in Oslo"), None),
         (("port", "Uses 7001 once the proxy is up"), ("port", "Uses 7002"), "contradiction"),
@@ -227,6 +239,13 @@ def test_what_is_not_near_or_of_another_subject_is_not_compared() -> None:
     left, right = ("hand", "is left-handed"), ("hand", "is right-handed")
     assert compare(Statement("user", *left), Statement("user", *right), 0.5) is None
     assert compare(Statement("Ana", *left), Statement("Rui", *right), NEAR) is None
+
+
+def test_a_property_of_one_value_is_compared_from_further_off() -> None:
+    known = Statement("user", "employer", "Employer is Siemens AG")
+    stated = Statement("user", "works_at", "Works at Bosch since March")
+    assert compare(known, stated, 0.5) == "contradiction"
+    assert compare(known, stated, 0.4) is None
 
 
 def test_four_times_as_many_words_do_not_take_many_times_as_long() -> None:

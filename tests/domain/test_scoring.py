@@ -13,6 +13,7 @@ from memory_butler.domain.scoring import (
     ScoreWeights,
     composite,
     order_key,
+    raised,
     recency,
 )
 
@@ -149,6 +150,17 @@ def test_the_explanation_adds_up(
     assert told["composite"] == pytest.approx(sum(contributions))
     ranked = told["composite"] * told["maturity_weight"] * told["relevance"]
     assert told["rank_score"] == ranked
+
+
+def test_what_stands_before_another_gets_the_next_number_above_it() -> None:
+    scores = {"old": 0.9, "new": 0.2, "newest": 0.5, "other": 0.7}
+    above = math.nextafter(0.9, 1)
+    pairs = [("new", "old"), ("newest", "new"), ("other", "newest")]
+    assert raised(scores, pairs[:2]) == {"new": above, "newest": math.nextafter(above, 1)}
+    assert raised(scores, [("old", "new")]) == {}
+    assert raised({"one": 0.0, "other": 0.0}, [("one", "other")]) == {
+        "one": math.nextafter(0.0, 1)
+    }
 
 
 @pytest.mark.requirement("ORD-01", "ORD-02")

@@ -5,16 +5,19 @@ import time
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
 
-from conftest import Clock, Connection
+from conftest import NOW, Clock, Connection
 from engine.consolidation.scenes import answer, consolidate, tell
 from engine.store_views import event_types, row
 from memory_butler.domain.errors import Conflict, IntegrityViolation, InvalidInput, NotFound
+from memory_butler.domain.permanence import decay_rate_of
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.conflicts import Choice, OpenConflict, list_conflicts, settle
+from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import restore_memory
 from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.entities import create_entity
@@ -295,3 +298,62 @@ async def test_nobody_is_asked_about_what_is_over(
     assert len(await _open(memory, principal)) == 1
     clock.advance(days=1)
     assert await _open(memory, principal) == []
+
+
+@pytest.mark.parametrize("trust", ["tool_output", "user_said"])
+async def test_a_correction_stands_before_what_it_corrects(
+    memory: Memory, principal: Principal, clock: Clock, trust: str
+) -> None:
+    wrong, right = "Heating stays on at night", "At night the heating does not stay on, it is off"
+    known, _ = await store_fact(
+        memory, principal, "flat", "heating_at_night", wrong, trust=trust, importance=9
+    )
+    clock.advance(days=1)
+    corrected, _ = await store_fact(
+        memory, principal, "flat", "radiators", right, trust="user_said", importance=2
+    )
+
+    async def found(topic: str) -> list[str]:
+        hits = await recall(memory, principal, topic)
+        assert [one.place for one in hits] == sorted((one.place for one in hits), reverse=True)
+        return [one.row["content"] for one in hits]
+
+    topic = "does the heating stay on at night"
+    assert await found(topic) == [right, wrong]
+    block = (await build_context(memory, principal, topic, "general")).text
+    assert block.index(right) < block.index(wrong)
+    # What is trusted more stays first, whichever came later; and what is settled stays as it is.
+    later = "The heating stays on at night, in all rooms"
+    await store_fact(memory, principal, "flat", "heaters", later, trust="untrusted_web")
+    assert (await found(topic)).index(right) < (await found(topic)).index(later)
+    await settle(memory, principal, known, corrected, "keep_both")
+    if trust == "user_said":
+        assert (await found(topic)).index(wrong) < (await found(topic)).index(right)
+
+
+@pytest.mark.parametrize(
+    ("permanence", "more", "lasts"),
+    [
+        ("standard", {}, "permanent"),
+        ("stable", {}, "permanent"),
+        ("volatile", {}, "volatile"),
+        ("standard", {"valid_until": NOW + timedelta(days=9)}, "standard"),
+        ("standard", {"trust": "untrusted_web"}, "standard"),
+    ],
+)
+async def test_a_correction_lasts_as_long_as_what_it_corrects(
+    memory: Memory, principal: Principal, permanence: str, more: dict[str, Any], lasts: str
+) -> None:
+    await store_fact(
+        memory, principal, "Leo", "hand", "is left-handed", trust="tool_output", permanence="permanent"
+    )
+    given = {"trust": "user_said", **more}
+    fact = new_fact(memory, "Leo", "handedness", "is right-handed", permanence=permanence, **given)
+    await keep(memory, principal, fact)
+    (stored,) = await _found(memory, principal, fact.id)
+    assert stored == (lasts, decay_rate_of(lasts))
+
+
+async def _found(memory: Memory, principal: Principal, id: UUID) -> list[tuple[str, float]]:
+    hits = await recall(memory, principal, "handedness of Leo", min_relevance=0.0)
+    return [(one.row["permanence"], one.row["decay_rate"]) for one in hits if one.row["id"] == id]
