@@ -25,6 +25,7 @@ from memory_butler.engine.lifecycle import sweep
 from memory_butler.engine.linking import create_link, get_links
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall
+from memory_butler.engine.receipts import replay
 from memory_butler.engine.remember import keep, store_episode, store_fact
 from memory_butler.engine.writing import Written, new_fact
 
@@ -320,8 +321,11 @@ async def test_a_correction_stands_before_what_it_corrects(
 
     topic = "does the heating stay on at night"
     assert await found(topic) == [right, wrong]
-    block = (await build_context(memory, principal, topic, "general")).text
-    assert block.index(right) < block.index(wrong)
+    built = await build_context(memory, principal, topic, "general")
+    first, second = (line for line in built.text.splitlines() if line.startswith("- "))
+    assert (right in first, "outdated" in first) == (True, False)
+    assert (wrong in second, second.endswith(", perhaps outdated)")) == (True, True)
+    assert (await replay(memory, principal, str(built.receipt_id))).identical
     # What is trusted more stays first, whichever came later; and what is settled stays as it is.
     later = "The heating stays on at night, in all rooms"
     await store_fact(memory, principal, "flat", "heaters", later, trust="untrusted_web")

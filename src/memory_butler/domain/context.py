@@ -44,13 +44,17 @@ class InBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextFact(InBlock):
-    """A fact as the block shows it; `confidence` is the effective one (C-46)."""
+    """A fact as the block shows it; `confidence` is the effective one (C-46).
+
+    `outdated`: another fact that was found with it contradicts it, and comes before it.
+    """
 
     subject: str
     predicate: str
     confidence: float
     permanence: Permanence
     last_confirmed_at: datetime | None
+    outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,10 +329,14 @@ def _fact_line(fact: ContextFact, layout: ContextLayout, now: datetime) -> str:
             confirmed = "never confirmed"
         else:
             confirmed = f"confirmed {elapsed(fact.last_confirmed_at, now) // _DAY}d ago"
-        return f"- {content} [{fact.permanence}, {confirmed}{_source(fact.trust)}]\n"
+        return f"- {content} [{fact.permanence}, {confirmed}{_doubt(fact)}]\n"
     subject, predicate = _within(fact.subject), _within(fact.predicate)
-    sure = f"confidence: {fact.confidence:.2f}{_source(fact.trust)}"
+    sure = f"confidence: {fact.confidence:.2f}{_doubt(fact)}"
     return f"- [{subject}] [{predicate}]: {content} ({sure})\n"
+
+
+def _doubt(fact: ContextFact) -> str:
+    return f"{_source(fact.trust)}{', perhaps outdated' if fact.outdated else ''}"
 
 
 def _rule_line(rule: ContextRule, layout: ContextLayout) -> str:

@@ -157,6 +157,7 @@ def replayed(receipt: Receipt, texts: Mapping[UUID, Text]) -> AssembledContext:
                         confidence=shown["confidence"],
                         permanence=shown["permanence"],
                         last_confirmed_at=confirmed and datetime.fromisoformat(confirmed),
+                        outdated=shown.get("outdated", False),
                     )
                 )
             case "rule":

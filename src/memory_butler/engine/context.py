@@ -274,4 +274,5 @@ def _as_shown(hit: Hit) -> InBlock:
         confidence=hit.score.confidence,
         permanence=row["permanence"],
         last_confirmed_at=row["last_confirmed_at"],
+        outdated=hit.outdated,
     )

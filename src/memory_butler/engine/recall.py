@@ -40,6 +40,7 @@ class Hit:
     """One answer: the row, where it ranked, and what its score is made of (recall only).
 
     `place` is what answers are ordered by: recall's rank score, or the score of the search mode.
+    `outdated`: another answer of the recall contradicts it, and would replace it under its key.
     """
 
     memory_type: MemoryType
@@ -48,6 +49,7 @@ class Hit:
     effective_confidence: float | None
     place: float
     score: scoring.ScoreParts | None = None
+    outdated: bool = False
 
     @property
     def relevance(self) -> float | None:
@@ -222,6 +224,7 @@ class _Judged(NamedTuple):
     place: float
     effective_confidence: float | None
     score: scoring.ScoreParts | None = None
+    outdated: bool = False
 
 
 def _matters(one: _Judged) -> bool:
@@ -321,23 +324,20 @@ async def _corrections_first(tx: Transaction, ordered: list[_Judged]) -> list[_J
     pairs = await conflicts.among(tx, list(facts_found))
     if not pairs:
         return ordered
-    places = {id: one.place for id, one in facts_found.items()}
-    scores = raised(places, pairs)
+    scores = raised({id: one.place for id, one in facts_found.items()}, pairs)
     bears = {id: one.match.relevance or 0.0 for id, one in facts_found.items()}
     for first, second in pairs:
         bears[first] = max(bears[first], bears[second])
+    outdated = {second for _, second in pairs}
     arranged = []
     for one in ordered:
-        id = one.match.found.id
-        if id in scores and one.score is not None:
-            place = scores[id]
-            one = one._replace(
-                match=one.match._replace(relevance=bears[id]),
-                order=scoring.order_key(place, one.match.found.created_at, id),
-                place=place,
-                score=one.score._replace(rank_score=place),
-            )
-        arranged.append(one)
+        id, score = one.match.found.id, one.score
+        if id in scores and score is not None:
+            order = scoring.order_key(scores[id], one.match.found.created_at, id)
+            match = one.match._replace(relevance=bears[id])
+            score = score._replace(rank_score=scores[id])
+            one = one._replace(match=match, order=order, place=scores[id], score=score)
+        arranged.append(one._replace(outdated=id in outdated))
     return sorted(arranged, key=lambda one: one.order)
 
 
@@ -349,7 +349,15 @@ async def _taken(
     with span("sql bump", memories=len(best)):
         rows = await take(tx, [one.match for one in best], now)
     return [
-        Hit(one.match.memory_type, row, one.match, one.effective_confidence, one.place, one.score)
+        Hit(
+            one.match.memory_type,
+            row,
+            one.match,
+            one.effective_confidence,
+            one.place,
+            one.score,
+            one.outdated,
+        )
         for one in best
         if (row := rows.get(one.match.found.id)) is not None
     ]

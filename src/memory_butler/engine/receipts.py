@@ -109,6 +109,8 @@ def _weighed(hit: Hit, place: Place, one: InBlock | None, better: UUID | None = 
                 "permanence": one.permanence,
                 "last_confirmed_at": None if confirmed is None else confirmed.isoformat(),
             }
+            if one.outdated:
+                shown["outdated"] = True
         case ContextRule():
             shown = {
                 "maturity": one.maturity,
