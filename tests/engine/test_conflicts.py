@@ -361,3 +361,16 @@ async def test_a_correction_lasts_as_long_as_what_it_corrects(
 async def _found(memory: Memory, principal: Principal, id: UUID) -> list[tuple[str, float]]:
     hits = await recall(memory, principal, "handedness of Leo", min_relevance=0.0)
     return [(one.row["permanence"], one.row["decay_rate"]) for one in hits if one.row["id"] == id]
+
+
+async def test_what_waits_already_waits_once_however_often_a_tool_repeats_it(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    await store_fact(memory, principal, "user", "shoe_size", "43", trust="user_said")
+    for content in ("Wears 44", "Wears 44", "wears 44.", "Wears 45"):
+        clock.advance(days=1)
+        await store_fact(memory, principal, "user", "shoe_size", content, trust="tool_output")
+    assert [one.later["content"] for one in await _open(memory, principal)] == [
+        "Wears 45",
+        "Wears 44",
+    ]

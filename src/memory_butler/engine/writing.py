@@ -317,10 +317,14 @@ async def _write_beside(
     """
     (row,) = await facts.many(tx, [holder.id])
     same = row["content"].strip().casefold() == fact.content.strip().casefold()
-    why = {"reason": "outweighed", "target": str(holder.id)}
-    noted = fact.metadata if same else fact.metadata | {"waiting": why}
-    period = replace(fact.period, validity="superseded" if same else "waiting")
-    fact = replace(fact, period=period, metadata=noted)
+    known = await facts.waiting_alike(tx, fact.subject, fact.predicate)
+    if same or any(same_words(one["content"], fact.content) for one in known):
+        # It says nothing new, or waits already: whoever repeats it makes nobody decide again.
+        fact = replace(fact, period=replace(fact.period, validity="superseded"))
+    else:
+        why: dict[str, object] = {"reason": "outweighed", "target": str(holder.id)}
+        period = replace(fact.period, validity="waiting")
+        fact = replace(fact, period=period, metadata=fact.metadata | {"waiting": why})
     now = fact.created_at
     await facts.insert(tx, fact, embedded)
     if fact.source_episode_id is not None:
