@@ -2,9 +2,10 @@
 
 import pytest
 
-from conftest import Clock
+from conftest import Clock, Connection
+from engine.store_views import row
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.curate import get_memory
+from memory_butler.engine.curate import forget_memory, get_memory
 from memory_butler.engine.lifecycle import cleanup, sweep
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
@@ -38,3 +39,23 @@ async def test_after_two_months_the_name_is_known_and_the_lunch_forgotten(
     known = await get_memory(memory, principal, "fact", name)
     assert known is not None
     assert known["validity"] == "active"
+
+
+@pytest.mark.anyio
+async def test_a_tool_that_repeats_what_was_forgotten_waits_for_a_person(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    async def store(content: str, trust: str) -> str:
+        id, _ = await store_fact(memory, principal, "user", "shoe_size", content, trust=trust)
+        validity: str = (await row(admin, "facts", id))["validity"]
+        return validity
+
+    wrong, _ = await store_fact(memory, principal, "user", "shoe_size", "44", trust="tool_output")
+    await forget_memory(memory, principal, "fact", wrong)
+    assert await store("44", "tool_output") == "waiting"
+    assert await store("44", "tool_output") == "superseded"  # it waits already
+    assert await store("45", "tool_output") == "active"
+    assert await store("44", "tool_output") == "superseded"
+    kept = await admin.fetch("SELECT content FROM facts WHERE validity = 'active'")
+    assert [one["content"] for one in kept] == ["45"]
+    assert await store("44", "agent_inferred") == "active"  # who may know better

@@ -4,7 +4,7 @@
 everything that belongs to it, into an open transaction.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar, assert_never
@@ -281,6 +281,8 @@ async def _insert_fact(
         above = next((one for one in holders if outranks(one.trust, worth)), None)
         if above is not None:
             return await _write_beside(tx, principal, fact, embedded, above)
+        if await _was_forgotten(tx, fact):
+            fact, holders = await _as_waiting(tx, fact, {"reason": "forgotten"}), []
         if restates:
             said = [one.id for one in holders if same_words(one.content, fact.content)]
             for row in await facts.many(tx, said):
@@ -317,14 +319,11 @@ async def _write_beside(
     """
     (row,) = await facts.many(tx, [holder.id])
     same = row["content"].strip().casefold() == fact.content.strip().casefold()
-    known = await facts.waiting_alike(tx, fact.subject, fact.predicate)
-    if same or any(same_words(one["content"], fact.content) for one in known):
-        # It says nothing new, or waits already: whoever repeats it makes nobody decide again.
+    if same:
         fact = replace(fact, period=replace(fact.period, validity="superseded"))
     else:
-        why: dict[str, object] = {"reason": "outweighed", "target": str(holder.id)}
-        period = replace(fact.period, validity="waiting")
-        fact = replace(fact, period=period, metadata=fact.metadata | {"waiting": why})
+        why = {"reason": "outweighed", "target": str(holder.id)}
+        fact = await _as_waiting(tx, fact, why)
     now = fact.created_at
     await facts.insert(tx, fact, embedded)
     if fact.source_episode_id is not None:
@@ -337,6 +336,26 @@ async def _write_beside(
     alike = (Like(holder.id, "duplicate" if same else "contradiction", *parts, near, *holds),)
     await link_contradicted(tx, fact, alike)
     return Written(alike=alike, beside=holder.id)
+
+
+async def _was_forgotten(tx: Transaction, fact: NewFact) -> bool:
+    """Whether just this was forgotten, and a program, a file or a page says it again (C-471).
+
+    What is wrong stays wrong when it is repeated; the user and their agents know better.
+    """
+    if fact.trust >= Trust.AGENT_INFERRED:
+        return False
+    forgotten = await facts.forgotten_of(tx, fact.subject, fact.predicate, fact.scope)
+    return any(same_words(content, fact.content) for content in forgotten)
+
+
+async def _as_waiting(tx: Transaction, fact: NewFact, why: Mapping[str, object]) -> NewFact:
+    """The fact as one that waits for a person. Whoever repeats it makes nobody decide again."""
+    known = await facts.waiting_alike(tx, fact.subject, fact.predicate)
+    if any(same_words(one["content"], fact.content) for one in known):
+        return replace(fact, period=replace(fact.period, validity="superseded"))
+    period = replace(fact.period, validity="waiting")
+    return replace(fact, period=period, metadata=fact.metadata | {"waiting": dict(why)})
 
 
 async def replace_fact(

@@ -135,6 +135,13 @@ async def active_of(tx: Transaction, key: FactKey) -> list[Holder]:
     ]
 
 
+async def forgotten_of(tx: Transaction, subject: str, predicate: str, scope: str) -> list[str]:
+    """What the facts said that were forgotten under this subject and predicate, as these are
+    spelt; the newest 100."""
+    found = await tx.fetch(SQL["forgotten_of"], subject, predicate, scope)
+    return [row["content"] for row in found]
+
+
 async def said_later(
     tx: Transaction, ids: Sequence[UUID], episodes: Sequence[UUID]
 ) -> list[SaidLater]:

@@ -79,6 +79,12 @@ WHERE f.tenant_id = $1 AND f.validity = 'retracted'
       key_of($2), 'the ' || key_of($2), regexp_replace(key_of($2), '^the ', '')))
 ORDER BY nearness DESC, f.id LIMIT 100
 
+-- name: forgotten_of
+-- As they are spelt: a program that repeats itself spells them alike, and there is an index.
+SELECT content FROM facts
+WHERE tenant_id = $1 AND subject = $2 AND predicate = $3 AND scope = $4 AND validity = 'retracted'
+ORDER BY created_at DESC, id LIMIT 100
+
 -- name: said_later
 -- What consolidation drew has a mark of how far its episodes bear it out.
 WITH earlier AS (
