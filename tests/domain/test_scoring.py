@@ -158,9 +158,7 @@ def test_what_stands_before_another_gets_the_next_number_above_it() -> None:
     pairs = [("new", "old"), ("newest", "new"), ("other", "newest")]
     assert raised(scores, pairs[:2]) == {"new": above, "newest": math.nextafter(above, 1)}
     assert raised(scores, [("old", "new")]) == {}
-    assert raised({"one": 0.0, "other": 0.0}, [("one", "other")]) == {
-        "one": math.nextafter(0.0, 1)
-    }
+    assert raised({"one": 0.0, "other": 0.0}, [("one", "other")]) == {"one": math.nextafter(0.0, 1)}
 
 
 @pytest.mark.requirement("ORD-01", "ORD-02")

@@ -349,7 +349,13 @@ async def test_a_correction_lasts_as_long_as_what_it_corrects(
     memory: Memory, principal: Principal, permanence: str, more: dict[str, Any], lasts: str
 ) -> None:
     await store_fact(
-        memory, principal, "Leo", "hand", "is left-handed", trust="tool_output", permanence="permanent"
+        memory,
+        principal,
+        "Leo",
+        "hand",
+        "is left-handed",
+        trust="tool_output",
+        permanence="permanent",
     )
     given = {"trust": "user_said", **more}
     fact = new_fact(memory, "Leo", "handedness", "is right-handed", permanence=permanence, **given)

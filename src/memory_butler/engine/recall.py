@@ -316,9 +316,7 @@ async def _corrections_first(tx: Transaction, ordered: list[_Judged]) -> list[_J
     It takes the place of the other, and bears on the question no less: whoever asks was told the
     one in spite of the other. Nothing is left out.
     """
-    facts_found = {
-        one.match.found.id: one for one in ordered if one.match.memory_type == "fact"
-    }
+    facts_found = {one.match.found.id: one for one in ordered if one.match.memory_type == "fact"}
     if len(facts_found) < 2:
         return ordered
     pairs = await conflicts.among(tx, list(facts_found))

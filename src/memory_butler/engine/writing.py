@@ -48,10 +48,10 @@ NewMemory = NewEpisode | NewFact | NewRule
 class Written:
     """What storing one memory did: the fact that it superseded, and those that it is like.
 
-    `superseded` is what the former said, `lasting` whether it did without an end. `alike`: what it repeats or contradicts; `related`: what
-    else is known of the same, where its key is new. `beside`: the fact of its key that is trusted
-    more, and so stays; the new one waits (C-141). `confirms`: the rule that says just this, and was
-    confirmed; nothing new was stored (C-525).
+    `superseded` is what the former said, `lasting` whether it did so without an end. `alike`: what
+    it repeats or contradicts; `related`: what else is known of the same, where its key is new.
+    `beside`: the fact of its key that is trusted more, and so stays; the new one waits (C-141).
+    `confirms`: the rule that says just this, and was confirmed; nothing new was stored (C-525).
     """
 
     supersedes_id: UUID | None = None

@@ -47,7 +47,7 @@ JOIN facts b ON b.tenant_id = $1 AND b.id IN (l.source_id, l.target_id)
 WHERE l.tenant_id = $1 AND l.relation = 'contradicts'
   AND l.source_type = 'fact' AND l.target_type = 'fact'
   AND l.source_id = ANY($2) AND l.target_id = ANY($2)
-  AND (a.created_at, a.id) < (b.created_at, b.id)
+  AND a.created_at < b.created_at
   AND NOT coalesce(a.metadata->'settled' @> to_jsonb(b.id::text), false)
   AND NOT coalesce(b.metadata->'settled' @> to_jsonb(a.id::text), false)
 ORDER BY b.created_at, b.id, a.id

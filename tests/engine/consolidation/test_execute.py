@@ -1101,7 +1101,9 @@ async def test_what_holds_for_some_time_replaces_nothing_that_holds_without_end(
     until = (clock.now + timedelta(days=days)).isoformat()
     said = {**LINDEN, "content": WALD, "valid_until": until, "permanence": "permanent"}
     update = {"updated_facts": [{**said, "target_id": "F1"}]}
-    await consolidate(memory, principal, answer(**update if names_target else {"new_facts": [said]}))
+    await consolidate(
+        memory, principal, answer(**update if names_target else {"new_facts": [said]})
+    )
     first, *others = await recall(memory, principal, "Leo's school")
     assert (first.row["content"], [one.row["content"] for one in others]) == (WALD, after)
     clock.advance(days=days + 1)
