@@ -335,6 +335,27 @@ async def test_a_correction_stands_before_what_it_corrects(
         assert (await found(topic)).index(wrong) < (await found(topic)).index(right)
 
 
+async def test_what_matters_is_not_shown_without_its_correction(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    wrong, right = "Tom is allergic to penicillin", "Tom is not allergic to penicillin"
+    told = {"trust": "tool_output", "importance": 9, "permanence": "permanent"}
+    await store_fact(memory, principal, "Tom", "drug_allergy", wrong, **told)
+    clock.advance(days=1)
+    await store_fact(memory, principal, "Tom", "penicillin", right, trust="user_said", importance=2)
+    for number in ("muesli", "toast", "figs"):
+        await store_fact(memory, principal, "Tom", number, f"Tom has {number} for breakfast")
+    hits = await recall(
+        memory,
+        principal,
+        "What does Tom have for breakfast?",
+        limit=1,
+        min_relevance=0.0,
+        weighty=True,
+    )
+    assert [one.row["content"] for one in hits][1:] == [right, wrong]
+
+
 @pytest.mark.parametrize(
     ("permanence", "more", "lasts"),
     [

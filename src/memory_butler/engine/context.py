@@ -251,7 +251,7 @@ def _lines(memory: Memory, shown: Collection[InBlock], now: datetime) -> Lines:
 
 
 def _matters(hit: Hit) -> bool:
-    return matters_most(hit.row.get("importance"))
+    return matters_most(hit.match.found.importance)
 
 
 def _as_shown(hit: Hit) -> InBlock:

@@ -310,11 +310,20 @@ def _ordered(judge: Callable[[Match], _Judged], found: Sequence[Match]) -> list[
     return sorted(judged, key=lambda one: one.order)
 
 
+def _no_less(match: Match, other: Match) -> Match:
+    """A match that bears on the question, and matters, no less than another."""
+    relevance = max(match.relevance or 0.0, other.relevance or 0.0)
+    importance = max(match.found.importance or 0.0, other.found.importance or 0.0)
+    named = match.about_named or other.about_named
+    found = match.found._replace(importance=importance)
+    return match._replace(found=found, relevance=relevance, about_named=named)
+
+
 async def _corrections_first(tx: Transaction, ordered: list[_Judged]) -> list[_Judged]:
     """Of two facts that contradict each other, the one that corrects the other before it (C-464).
 
-    It takes the place of the other, and bears on the question no less: whoever asks was told the
-    one in spite of the other. Nothing is left out.
+    It takes the place of the other, bears on the question no less and matters as much, so that the
+    other is not shown without it. Nothing is left out.
     """
     facts_found = {one.match.found.id: one for one in ordered if one.match.memory_type == "fact"}
     if len(facts_found) < 2:
@@ -323,19 +332,18 @@ async def _corrections_first(tx: Transaction, ordered: list[_Judged]) -> list[_J
     if not pairs:
         return ordered
     scores = raised({id: one.place for id, one in facts_found.items()}, pairs)
-    bears = {id: one.match.relevance or 0.0 for id, one in facts_found.items()}
+    found = {id: one.match for id, one in facts_found.items()}
     for first, second in pairs:
-        bears[first] = max(bears[first], bears[second])
+        found[first] = _no_less(found[first], found[second])
     outdated = {second for _, second in pairs}
     arranged = []
     for one in ordered:
         id, score = one.match.found.id, one.score
         if id in scores and score is not None:
             order = scoring.order_key(scores[id], one.match.found.created_at, id)
-            match = one.match._replace(relevance=bears[id])
             score = score._replace(rank_score=scores[id])
-            one = one._replace(match=match, order=order, place=scores[id], score=score)
-        arranged.append(one._replace(outdated=id in outdated))
+            one = one._replace(order=order, place=scores[id], score=score)
+        arranged.append(one._replace(match=found.get(id, one.match), outdated=id in outdated))
     return sorted(arranged, key=lambda one: one.order)
 
 
