@@ -90,6 +90,21 @@ async def test_what_is_trusted_less_is_labelled_without_being_asked(
         }
 
 
+async def test_what_another_answer_contradicts_is_labelled(client: Client, clock: Clock) -> None:
+    said = {"subject": "Leo", "trust": "user_said"}
+    await client.call("memory_store_fact", **said, predicate="hand", content="is left-handed")
+    clock.advance(minutes=1)
+    await client.call(
+        "memory_store_fact", **said, predicate="handedness", content="is right-handed"
+    )
+    first, second = (await client.read("memory_recall", topic="Leo's hand")).splitlines()
+    assert ("right-handed" in first, first.endswith(", user_said]")) == (True, True)
+    assert ("left-handed" in second, second.endswith("user_said, perhaps outdated]")) == (
+        True,
+        True,
+    )
+
+
 async def test_a_search_says_where_its_good_answers_end(client: Client) -> None:
     for number, content in enumerate(_FACTS):
         await _fact(client, content, number)

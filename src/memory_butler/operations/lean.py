@@ -85,6 +85,8 @@ def _marks(memory: Memory) -> Iterable[str]:
         yield f"scope {one_line(memory.scope)}"
     if memory.trust != DEFAULT_TRUST.label:
         yield memory.trust
+    if memory.scores is not None and memory.scores.outdated:
+        yield "perhaps outdated"
 
 
 def _cut(content: str) -> str:

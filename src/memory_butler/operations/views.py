@@ -291,6 +291,9 @@ class Scores(Output):
         None, description="Deep mode only: what the configured reranker says of it."
     )
     composite_score: Rounded | None = Field(None, description="Recall only: the weighted sum.")
+    outdated: bool = Field(
+        False, description="Recall: another answer contradicts this one, and comes before it."
+    )
     explain: dict[str, Rounded | int | bool | None] | None = Field(
         None, description="Every part of the score, when asked for."
     )
@@ -444,6 +447,7 @@ def found(hit: "Hit", *, explain: bool) -> Episode | Fact | Rule:
         deep_score=None if match.deep is None else match.deep.total,
         rerank_score=match.rerank_score,
         composite_score=None if hit.score is None else hit.score.composite,
+        outdated=hit.outdated,
         explain=hit.explain() if explain else None,
     )
     row = hit.row | {"scores": scores}
