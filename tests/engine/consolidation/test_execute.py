@@ -1109,3 +1109,15 @@ async def test_what_holds_for_some_time_replaces_nothing_that_holds_without_end(
     clock.advance(days=days + 1)
     later = await recall(memory, principal, "Leo's school", min_confidence=0.0)
     assert [one.row["content"] for one in later] == after
+
+
+async def test_what_is_known_is_given_an_end(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    await tell(memory, principal, "User: Leo goes to the Lindenschule.")
+    await consolidate(memory, principal, answer(new_facts=[LINDEN]))
+    await tell(memory, principal, "User: Leo goes to the Lindenschule until July.")
+    until = (clock.now + timedelta(days=120)).isoformat()
+    ended = {**LINDEN, "content": "Leo goes to the Lindenschule until July", "valid_until": until}
+    await consolidate(memory, principal, answer(updated_facts=[{**ended, "target_id": "F1"}]))
+    assert [row["validity"] for row in await facts(admin)] == ["superseded", "active"]

@@ -13,7 +13,7 @@ from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.domain.evidence import BY_USER, Hold
 from memory_butler.domain.extraction import Contradiction
 from memory_butler.domain.facts import FactPeriod
-from memory_butler.domain.likeness import Statement, telling_words
+from memory_butler.domain.likeness import Statement, says_less, telling_words
 from memory_butler.domain.links import Item
 from memory_butler.domain.permanence import FOR_A_TIME
 from memory_butler.domain.principals import Principal
@@ -275,11 +275,13 @@ class _Answer:
         if len(rows) != 1 or rows[0]["valid_until"] is not None:
             return Placed(new)
         (known,) = rows
-        words = telling_words(
-            Statement(new.subject, new.predicate, known["content"]),
-            Statement(new.subject, new.predicate, new.content),
+        before, stated = (
+            Statement(new.subject, new.predicate, content)
+            for content in (known["content"], new.content)
         )
-        if not words or known["permanence"] in FOR_A_TIME:
+        words = telling_words(before, stated)
+        # What has all words of the other gives it an end: "until July Leo goes to …".
+        if not words or says_less(stated, before) or known["permanence"] in FOR_A_TIME:
             return Placed(new)
         own = await under_its_own_key(self.tx, new, words)
         return Placed(own, beside=(known["id"], Trust(known["trust"])), doubtful=True)
