@@ -339,7 +339,7 @@ async def test_what_matters_is_not_shown_without_its_correction(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:
     wrong, right = "Tom is allergic to penicillin", "Tom is not allergic to penicillin"
-    told = {"trust": "tool_output", "importance": 9, "permanence": "permanent"}
+    told: dict[str, Any] = {"trust": "tool_output", "importance": 9, "permanence": "permanent"}
     await store_fact(memory, principal, "Tom", "drug_allergy", wrong, **told)
     clock.advance(days=1)
     await store_fact(memory, principal, "Tom", "penicillin", right, trust="user_said", importance=2)
