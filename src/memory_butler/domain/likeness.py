@@ -50,7 +50,6 @@ _FEW: Final = 4
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _NAME: Final = re.compile(r"[^\W_]+")
 _UNPARTED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")  # kana and Chinese characters
-_OPENING: Final = re.compile(r"[^\W\d_]+(?= [^\W\d_A-Z])")
 _DIGIT: Final = re.compile(r"\d")
 _CODE: Final = re.compile(r"[^\W_]{0,64}\d[^\W_]{0,64}")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -277,8 +276,9 @@ class Statement:
     @cached_property
     def opening(self) -> frozenset[str]:
         """The stem of the first word, where no name goes on with the next: "Works at Bosch"."""
-        first = _OPENING.match(self.content.strip())
-        return frozenset() if first is None else frozenset({_folded(first.group())[:_STEM]})
+        first, second, *_ = [*self.content.split(None, 2), "", ""]
+        goes_on = second[:1].isalpha() and not second[:1].isupper()
+        return frozenset({_folded(first)[:_STEM]}) if first.isalpha() and goes_on else frozenset()
 
     @cached_property
     def proper(self) -> frozenset[str]:
