@@ -9,11 +9,22 @@ modules of forked functions import `conftest`, which with pytest and hypothesis 
 import gc
 from unittest.mock import MagicMock
 
+# What servers, clients and settings import only when they are there.
+import anyio._backends._asyncio
+import httpcore2
+import pydantic_settings
+import uvicorn.lifespan.on
+import uvicorn.protocols.http.h11_impl
+
 import memory_butler.__main__
 import memory_butler.app
+import memory_butler.host.daemon
+import memory_butler.store.migrations.run
+import memory_butler.surfaces.cli.by_hand
 from conftest import PRECISION
 from memory_butler.config import Settings
 from memory_butler.inference import languages, minilm
+from memory_butler.inference.language_models import api, choose, command_line
 from memory_butler.inference.model_files import find_model_files
 from memory_butler.operations.registry import OPERATIONS
 from memory_butler.surfaces.http import served
