@@ -8,6 +8,7 @@ not there.
 import os
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -367,14 +368,21 @@ def load(file: Path | None = None, *, environment: bool = True, **flags: Any) ->
 
 
 def _of_environment() -> dict[str, Any]:
-    """The settings of the environment.
-
-    pydantic-settings takes a tenth of the time of a command: it is imported where there are some.
-    """
+    """The settings of the environment."""
     _refuse_unknown_variables(os.environ)
-    ours = (name.upper() for name in os.environ if name.upper().startswith(_PREFIX))
-    if not any(name != butler_toml.FILE_VARIABLE for name in ours):
+    ours = {name: text for name, text in os.environ.items() if name.upper().startswith(_PREFIX)}
+    if ours.keys() <= {butler_toml.FILE_VARIABLE}:
         return {}
+    return _of_variables(tuple(sorted(ours.items())))
+
+
+@lru_cache(maxsize=4)
+def _of_variables(_: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """The settings of the environment, whose variables of ours are the argument.
+
+    Read anew only where one has changed: a command asks two or three times. pydantic-settings takes
+    a tenth of the time of a command: it is imported where there are some.
+    """
     from pydantic_settings import EnvSettingsSource
     from pydantic_settings.exceptions import SettingsError
 
