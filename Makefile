@@ -11,7 +11,7 @@ READY := $(VENV)/.ready
 WORKERS ?= auto
 PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup client wheel frontend frontend-check serve test suite check lock docs site screenshots recordings bench bench-check
+.PHONY: help setup client wheel frontend frontend-check serve test suite compiled check lock docs site screenshots recordings bench bench-check
 .PHONY: audit sbom plots bench-peers toolbox conformance clients clients-matrix crash gauntlet mutation nightly
 .PHONY: years companion-year clean
 
@@ -60,6 +60,9 @@ wheel: client  ## the package as users install it, into dist/
 suite: client  ## the tests alone, without those of the long profile
 	@$(MAKE) --no-print-directory frontend || echo "Testing without a built dashboard."
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
+
+compiled: client  ## compile what the tests import, which else each worker of the suite does
+	@$(BIN)/pytest --collect-only -qq > /dev/null
 
 check: client  ## linters, types, import contracts and plain English only
 	$(BIN)/ruff format --check .

@@ -7,10 +7,9 @@ import pty
 import re
 import select
 import signal
-import subprocess
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +19,8 @@ import pytest
 
 from cli.installation import COMMAND, SECONDS, Installation
 from dashboard.talker import Talker, talker
+from forking import forked
+from memory_butler.__main__ import main
 from memory_butler.journal import importing
 from memory_butler.journal.conversation import answering
 from memory_butler.journal.file import JournalFile
@@ -402,22 +403,27 @@ def test_what_was_kept_is_taken_back_dropped_and_changed(home: Installation) -> 
     assert "green" not in said.out
 
 
+def _at_terminal(terminal: str, words: tuple[str, ...], folder: Path) -> None:
+    """Type a command at the terminal of that name, in a session of its own."""
+    os.setsid()
+    opened = os.open(terminal, os.O_RDWR)  # which makes it that of the session
+    for stream in range(3):
+        os.dup2(opened, stream)
+    sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", closefd=False)
+    os.chdir(folder)
+    sys.argv = [str(COMMAND), *words]
+    main()
+
+
 class Terminal:
-    """A real process at a real terminal."""
+    """A process of its own at a real terminal, forked."""
 
     def __init__(self, home: Installation, *words: str, TERM: str = "dumb") -> None:
-        self.master, slave = pty.openpty()
+        self.master, self.slave = pty.openpty()
         environment = home.environment() | {"TERM": TERM}
-        self.process = subprocess.Popen(
-            [COMMAND, *words],
-            env=environment,
-            cwd=home.folder,
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-        )
-        os.close(slave)
+        where = os.ttyname(self.slave)
+        self.process = forked(_at_terminal, where, words, home.folder, environment=environment)
         self.seen = ""
         self.at = 0
 
@@ -438,23 +444,33 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self.master, text.encode())
 
+    def signal(self, number: signal.Signals) -> None:
+        assert self.process.process.pid is not None
+        os.kill(self.process.process.pid, number)
+
     def interrupt(self) -> None:
         """Ctrl-C, and again for one that came in the moment before the line is waited for."""
         for _ in range(6):
-            self.process.send_signal(signal.SIGINT)
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(timeout=10)
+            time.sleep(0.2)  # the prompt is written before that moment
+            self.signal(signal.SIGINT)
+            self.process.process.join(10)
+            if self.process.process.exitcode is not None:
                 return
 
     def stop(self) -> None:
         """End what a test has left."""
-        if self.process.poll() is None:
+        if self.slave:
             self.process.kill()
             self.end()
 
     def end(self) -> int:
-        code = self.process.wait(timeout=SECONDS)
+        self.process.process.join(SECONDS)
+        code = self.process.process.exitcode
+        assert code is not None, f"it still runs: {self.seen}"
+        self.process.close()
         os.close(self.master)
+        os.close(self.slave)
+        self.slave = 0
         return code
 
 
@@ -657,7 +673,7 @@ def test_a_reply_is_shown_while_it_is_written_and_kept_when_it_is_stopped(
     terminal.type("Count, please\n")
     terminal.expect("word2", again=True)
     assert "word9" not in terminal.seen
-    terminal.process.send_signal(signal.SIGINT)
+    terminal.signal(signal.SIGINT)
     terminal.expect("(stopped; what there was is kept)", again=True)
     terminal.expect("> ", again=True)
     terminal.type("/quit\n")
@@ -741,7 +757,7 @@ def test_killed_in_the_middle_nothing_that_was_said_is_lost(
     terminal.expect("> ")
     terminal.type("Hello, I am Ana\n")
     terminal.expect("Good morning, Ana!")
-    terminal.process.send_signal(signal.SIGKILL)
+    terminal.signal(signal.SIGKILL)
     terminal.end()
     with JournalFile.open(home.data_dir, "default", "default") as file:
         contents = [event.content for event in LiveJournal(file).events()]
