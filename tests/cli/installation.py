@@ -182,6 +182,9 @@ def _command(words: tuple[str, ...], folder: Path, log: Path, constants: Mapping
     os.chdir(folder)
     with log.open("a") as errors:
         os.dup2(errors.fileno(), 2)
+    # As Python does when it starts.
+    if encoding := os.environ.get("PYTHONIOENCODING"):
+        sys.stdout = os.fdopen(1, "w", encoding=encoding, closefd=False)
     sys.argv = [str(COMMAND), *words]
     main()
 

@@ -44,13 +44,14 @@ def _describe_once(app: FastAPI) -> dict[str, Any]:
 
 description.describe = _describe_once
 
+_BUILT: Final = web.BUILT
 _read = web._read
-_built = cache(lambda: tuple(_read(web.BUILT)))
+_built = cache(lambda: tuple(_read(_BUILT)))
 
 
 def _read_once(folder: Path) -> Iterable[tuple[str, web._File]]:
     """The built dashboard, of which each application else reads all files: 16 ms."""
-    return _built() if folder == web.BUILT else _read(folder)
+    return _built() if folder == _BUILT else _read(folder)
 
 
 web._read = _read_once  # type: ignore[assignment]
