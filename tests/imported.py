@@ -23,6 +23,7 @@ import memory_butler.store.migrations.run
 import memory_butler.surfaces.cli.by_hand
 from conftest import PRECISION
 from memory_butler.config import Settings
+from memory_butler.domain import roles
 from memory_butler.inference import languages, minilm
 from memory_butler.inference.language_models import api, choose, command_line
 from memory_butler.inference.model_files import find_model_files
@@ -36,6 +37,7 @@ for _one in OPERATIONS:
 whole(of_operations())
 served(MagicMock(audit=None), Settings())
 languages.language("Bom dia")
+tuple(roles.called("Who is my boss?"))
 # A process that asks for another precision or folder reads its own.
 _read, _asked = minilm._load, (find_model_files(None), 1, PRECISION)
 _model = _read(*_asked)

@@ -377,11 +377,11 @@ def _of_environment() -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4)
-def _of_variables(_: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-    """The settings of the environment, whose variables of ours are the argument.
+def _of_variables(ours: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """The settings of the environment, of whose variables these are `ours`.
 
-    Read anew only where one has changed: a command asks two or three times. pydantic-settings takes
-    a tenth of the time of a command: it is imported where there are some.
+    They are read anew only where one has changed: a command asks two or three times.
+    pydantic-settings takes a tenth of the time of a command: it is imported where there are some.
     """
     from pydantic_settings import EnvSettingsSource
     from pydantic_settings.exceptions import SettingsError
