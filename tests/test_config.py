@@ -286,7 +286,6 @@ def test_a_file_that_ends_too_early_is_told_with_its_line(tmp_path: Path) -> Non
 # --- file < environment < flags
 
 
-@pytest.mark.requirement("CFG-03")
 def test_a_variable_that_changes_is_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     for port in ("8161", "8162"):
         monkeypatch.setenv("MEMORY_BUTLER_PORT", port)
@@ -295,6 +294,7 @@ def test_a_variable_that_changes_is_read_anew(monkeypatch: pytest.MonkeyPatch) -
     assert load().port == Settings().port
 
 
+@pytest.mark.requirement("CFG-03")
 def test_flags_win_over_the_environment_and_that_over_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
