@@ -50,9 +50,7 @@ def test_a_fact_is_added_where_nothing_is_known_and_taken_back(page: Page) -> No
     said = "Added. It supersedes “Penicillin”. If that is still true, store it again as"
     expect(page.get_by_text(f"{said} allergy_penicillin.", exact=True)).to_be_visible()
     found = read(page, "/api/memory/facts?subject=Greta")["items"]
-    assert [(one["content"], one["trust"]) for one in found] == [
-        ("Peanuts", "user_said")
-    ]
+    assert [(one["content"], one["trust"]) for one in found] == [("Peanuts", "user_said")]
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("The fact is gone again.", exact=True)).to_be_visible()
     assert read(page, f"/api/memory/facts/{before}")["fact"]["validity"] == "active"
