@@ -53,6 +53,8 @@ def _fill(file: JournalFile) -> None:
         _fill_version(db, 3, "dropped", (3,))
         _fill_version(db, 4, "undone", (2, 4))
         _fill_version(db, 5, "undone", (4,))
+        # Of what rests on them today, a version from before goes, too.
+        _fill_version(db, 6, "alone", (1,))
         db.execute("INSERT INTO fragment_edges VALUES ('shared', 'alone', 'near')")
         db.execute("INSERT INTO working_memory_refs VALUES (1, 'shared')")
         db.execute("INSERT INTO state VALUES ('recalled', ?, ?)", (MARKER, AT))
