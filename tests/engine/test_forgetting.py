@@ -1,11 +1,13 @@
 """Forgetting as a feature: what nobody confirms leaves by itself, identity never does."""
 
+from uuid import UUID
+
 import pytest
 
 from conftest import Clock, Connection
 from engine.store_views import row
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.curate import forget_memory, get_memory
+from memory_butler.engine.curate import accept_fact, forget_memory, get_memory
 from memory_butler.engine.lifecycle import cleanup, sweep
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
@@ -59,3 +61,25 @@ async def test_a_tool_that_repeats_what_was_forgotten_waits_for_a_person(
     kept = await admin.fetch("SELECT content FROM facts WHERE validity = 'active'")
     assert [one["content"] for one in kept] == ["45"]
     assert await store("44", "agent_inferred") == "active"  # who may know better
+
+
+@pytest.mark.anyio
+async def test_what_was_accepted_or_holds_for_a_time_only_does_not_wait_again(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    async def store(content: str, permanence: str) -> tuple[UUID, str]:
+        said = ("robot", "battery", content)
+        clock.advance(days=1)
+        id, _ = await store_fact(
+            memory, principal, *said, trust="tool_output", permanence=permanence
+        )
+        return id, (await row(admin, "facts", id))["validity"]
+
+    first, _ = await store("low", "standard")
+    await forget_memory(memory, principal, "fact", first)
+    again, state = await store("low", "standard")
+    assert state == "waiting"
+    await accept_fact(memory, principal, again)
+    assert (await store("low", "standard"))[1] == "active"
+    assert (await store("full", "ephemeral"))[1] == "active"
+    assert (await store("low", "ephemeral"))[1] == "active"

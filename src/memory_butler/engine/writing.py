@@ -281,7 +281,8 @@ async def _insert_fact(
         above = next((one for one in holders if outranks(one.trust, worth)), None)
         if above is not None:
             return await _write_beside(tx, principal, fact, embedded, above)
-        if await _was_forgotten(tx, fact):
+        known = any(same_words(one.content, fact.content) for one in holders)
+        if not known and await _was_forgotten(tx, fact):
             fact, holders = await _as_waiting(tx, fact, {"reason": "forgotten"}), []
         if restates:
             said = [one.id for one in holders if same_words(one.content, fact.content)]
@@ -341,9 +342,10 @@ async def _write_beside(
 async def _was_forgotten(tx: Transaction, fact: NewFact) -> bool:
     """Whether just this was forgotten, and a program, a file or a page says it again (C-471).
 
-    What is wrong stays wrong when it is repeated; the user and their agents know better.
+    What is wrong stays wrong when it is repeated; the user and their agents know better. Not of
+    what holds for a time only: a battery is low again, which was forgotten when it was full.
     """
-    if fact.trust >= Trust.AGENT_INFERRED:
+    if fact.trust >= Trust.AGENT_INFERRED or fact.permanence in FOR_A_TIME:
         return False
     forgotten = await facts.forgotten_of(tx, fact.subject, fact.predicate, fact.scope)
     return any(same_words(content, fact.content) for content in forgotten)
@@ -370,7 +372,7 @@ async def replace_fact(
         InvalidInput: the entity or episode that it names does not exist; nothing was written.
     """
     await _require_named(tx, fact)
-    await _write_fact(tx, principal, fact, embedded, [old])
+    await _write_fact(tx, principal, fact, embedded, [old], edited=True)
 
 
 async def _require_named(tx: Transaction, fact: NewFact) -> None:
@@ -387,6 +389,8 @@ async def _write_fact(
     embedded: Embedded,
     holders: Sequence[facts.Holder],
     replaced: UUID | None = None,
+    *,
+    edited: bool = False,
 ) -> Written:
     happened: list[events.Event] = []
     alike: tuple[Like, ...] = ()
@@ -396,7 +400,9 @@ async def _write_fact(
         alike = tuple(one for one in found if one.kind is not None)
         if not holders and replaced is None:
             related = tuple(one for one in found if one.kind is None)[:RELATED]
-        fact = _as_lasting(replace(fact, metadata=fact.metadata | marks(alike)), alike)
+        fact = replace(fact, metadata=fact.metadata | marks(alike))
+        if not edited:
+            fact = _as_lasting(fact, alike)
     for holder in holders:
         fact = _after(holder, fact)
     for place, holder in enumerate(holders):
@@ -432,7 +438,7 @@ def _as_lasting(fact: NewFact, alike: Sequence[Like]) -> NewFact:
     """The fact with the permanence of what it contradicts and would replace, if that lasts longer.
 
     Or the outdated one would be alone one day, because its correction has faded (C-465). A fact
-    that holds for a time only stays so.
+    that holds for a time only stays so, as does an edited one: its editor says how long it lasts.
     """
     corrected = [
         one.permanence
