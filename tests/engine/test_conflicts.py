@@ -18,8 +18,8 @@ from memory_butler.domain.permanence import decay_rate_of
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.conflicts import Choice, OpenConflict, list_conflicts, settle
 from memory_butler.engine.context import build_context
-from memory_butler.engine.curate import restore_memory
-from memory_butler.engine.edits import edit_fact
+from memory_butler.engine.curate import confirm_memory, restore_memory
+from memory_butler.engine.edits import edit_fact, rename_facts
 from memory_butler.engine.entities import create_entity
 from memory_butler.engine.lifecycle import sweep
 from memory_butler.engine.linking import create_link, get_links
@@ -401,3 +401,56 @@ async def test_what_waits_already_waits_once_however_often_a_tool_repeats_it(
         "Wears 45",
         "Wears 44",
     ]
+
+
+LEFT, RIGHT = ("Leo", "hand", "is left-handed"), ("Leo", "handedness", "is right-handed")
+
+
+async def _left_and_right(
+    memory: Memory, principal: Principal, clock: Clock, **first: Any
+) -> tuple[UUID, UUID]:
+    """Two facts that contradict each other, a day apart, the user's own."""
+    left, _ = await store_fact(memory, principal, *LEFT, trust="user_said", **first)
+    clock.advance(days=1)
+    right, _ = await store_fact(memory, principal, *RIGHT, trust="user_said")
+    clock.advance(days=1)
+    return left, right
+
+
+async def test_what_is_confirmed_stands_before_what_contradicted_it(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    left, right = await _left_and_right(memory, principal, clock)
+    await confirm_memory(memory, principal, "fact", left)
+    hits = await recall(memory, principal, "Leo's hand")
+    assert [(one.row["id"], one.outdated) for one in hits] == [(left, False), (right, True)]
+
+
+async def test_another_name_makes_no_fact_the_later_word(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    left, right = await _left_and_right(memory, principal, clock)
+    await rename_facts(memory, principal, {right: "Leonard", left: "Leonard"})
+    hits = await recall(memory, principal, "Leonard's hand")
+    said = [(one.row["content"], one.outdated) for one in hits]
+    assert said == [(RIGHT[-1], False), (LEFT[-1], True)]
+
+
+async def test_a_page_does_not_lift_what_the_user_corrected_above_its_correction(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    left, right = await _left_and_right(memory, principal, clock)
+    stuffed = "which hand does Leo write with: is right-handed"
+    await store_fact(
+        memory, principal, "Leo", "writing", stuffed, trust="untrusted_web", importance=10
+    )
+    hits = await recall(memory, principal, "which hand does Leo write with")
+    assert [one.row["id"] for one in hits][:2] == [right, left]
+
+
+async def test_whoever_edits_a_correction_says_how_long_it_lasts(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    _, right = await _left_and_right(memory, principal, clock, permanence="permanent")
+    edited = await edit_fact(memory, principal, right, {"permanence": "standard"})
+    assert edited["permanence"] == "standard"

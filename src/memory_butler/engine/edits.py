@@ -152,9 +152,14 @@ async def rename_facts(
 async def _replace_within(
     memory: Memory, principal: Principal, tx: Transaction, edit: "_Edit", fitting: Embedded
 ) -> Row:
-    """In a savepoint, so that a text that is too much for one row may be tried again."""
+    """In a savepoint, so that a text that is too much for one row may be tried again.
+
+    Another name is no new word: the fact keeps its age.
+    """
     async with tx.connection.transaction():
-        return await _replace(memory, principal, tx, edit, fitting)
+        row = await _replace(memory, principal, tx, edit, fitting)
+        await facts.make_as_old(tx, row["id"], edit.id)
+        return row
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from memory_butler.domain.likeness import Likeness
-from memory_butler.domain.trust import Trust, outranks
+from memory_butler.domain.trust import Trust
 from memory_butler.store.queries import load
 from memory_butler.store.transaction import Transaction
 
@@ -25,15 +25,12 @@ class Pair:
 async def among(tx: Transaction, ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
     """The contradictions between any two of these facts that nobody has settled.
 
-    Of each pair first the one that stays, or would if both had one key: the later, unless the
-    earlier is trusted more (C-141).
+    Of each pair first the one that stays, or would if both had one key: the one that was said or
+    confirmed later, unless the other outranks it (C-141). A pair comes after those in which its
+    first one is second.
     """
-    return [
-        (row["earlier"], row["later"])
-        if outranks(Trust(row["earlier_trust"]), Trust(row["later_trust"]))
-        else (row["later"], row["earlier"])
-        for row in await tx.fetch(SQL["among"], list(ids))
-    ]
+    found = await tx.fetch(SQL["among"], list(ids), Trust.AGENT_INFERRED)
+    return [(row["first"], row["second"]) for row in found]
 
 
 async def find(

@@ -39,15 +39,16 @@ WHERE $5::integer IS NULL OR place <= $5
 ORDER BY among_all LIMIT $2 OFFSET $3
 
 -- name: among
--- The open contradictions between any two of these facts, in the order of the later ones.
-SELECT a.id AS earlier, a.trust AS earlier_trust, b.id AS later, b.trust AS later_trust
+-- The open contradictions between any two of these facts, b before a, in the order of b's standing: its
+-- trust, of which what is more than $3 is no more (`outranks`), then when it was said last.
+SELECT b.id AS first, a.id AS second
 FROM memory_links l
 JOIN facts a ON a.tenant_id = $1 AND a.id IN (l.source_id, l.target_id)
 JOIN facts b ON b.tenant_id = $1 AND b.id IN (l.source_id, l.target_id)
 WHERE l.tenant_id = $1 AND l.relation = 'contradicts'
   AND l.source_type = 'fact' AND l.target_type = 'fact'
   AND l.source_id = ANY($2) AND l.target_id = ANY($2)
-  AND a.created_at < b.created_at
+  AND (least(a.trust, $3), a.last_confirmed_at) < (least(b.trust, $3), b.last_confirmed_at)
   AND NOT coalesce(a.metadata->'settled' @> to_jsonb(b.id::text), false)
   AND NOT coalesce(b.metadata->'settled' @> to_jsonb(a.id::text), false)
-ORDER BY b.created_at, b.id, a.id
+ORDER BY least(b.trust, $3), b.last_confirmed_at, b.id, a.id
