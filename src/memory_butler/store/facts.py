@@ -92,11 +92,15 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class SaidLater:
-    """How far a fact is trusted, since when it is true, and when the earlier word was `told`."""
+    """How far a fact is trusted, since when it is true, and when the earlier word was `told`.
+
+    `corrects`: what it said before it was edited.
+    """
 
     trust: Trust
     valid_from: datetime
     told: datetime
+    corrects: Sequence[str]
 
 
 async def lock_key(tx: Transaction, key: FactKey) -> None:
@@ -149,10 +153,10 @@ async def said_later(
     are gone.
 
     What a model drew was said when its own episodes happened, all else when it was stored. In an
-    episode things are said for a day at most, and before it was stored.
+    episode things are said for a day at most, and before it was stored, whatever its clock says.
     """
     found = await tx.fetch(SQL["said_later"], list(ids), list(episodes))
-    return [SaidLater(Trust(row["trust"]), row["valid_from"], row["told"]) for row in found]
+    return [SaidLater(Trust(trust), *rest) for trust, *rest in found]
 
 
 async def waiting_alike(tx: Transaction, subject: str, predicate: str) -> list[Row]:

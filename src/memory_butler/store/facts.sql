@@ -86,20 +86,28 @@ WHERE tenant_id = $1 AND subject = $2 AND predicate = $3 AND scope = $4 AND vali
 ORDER BY created_at DESC, id LIMIT 100
 
 -- name: said_later
--- What consolidation drew has a mark of how far its episodes bear it out.
-WITH earlier AS (
-    SELECT max(occurred_at) AS told,
+-- What consolidation drew has a mark of how far its episodes bear it out. An edit leaves valid_from.
+WITH RECURSIVE former AS (
+    SELECT id AS edited, supersedes_id AS id, valid_from, NULL::text AS content FROM facts
+    WHERE tenant_id = $1 AND id = ANY($2)
+    UNION ALL
+    SELECT n.edited, f.supersedes_id, f.valid_from, f.content FROM former n
+    JOIN facts f ON f.tenant_id = $1 AND f.id = n.id AND f.valid_from = n.valid_from
+), earlier AS (
+    SELECT max(least(occurred_at, created_at)) AS told,
            max(least(created_at, occurred_at + interval '1 day')) AS told_by
     FROM episodes WHERE tenant_id = $1 AND id = ANY($3)
 )
-SELECT f.trust, f.valid_from, earlier.told FROM facts f CROSS JOIN earlier
+SELECT f.trust, f.valid_from, earlier.told,
+       ARRAY(SELECT n.content FROM former n WHERE n.edited = f.id AND n.content IS NOT NULL)
+FROM facts f CROSS JOIN earlier
 WHERE f.tenant_id = $1 AND f.id = ANY($2) AND f.validity = 'active'
   AND CASE WHEN f.metadata ? 'support' THEN EXISTS (
       SELECT FROM memory_links l
       JOIN episodes e ON e.tenant_id = $1 AND e.id = l.target_id
       WHERE l.tenant_id = $1 AND l.source_type = 'fact' AND l.source_id = f.id
         AND l.relation = 'derived_from' AND l.target_type = 'episode'
-        AND e.occurred_at > earlier.told)
+        AND least(e.occurred_at, e.created_at) > earlier.told)
   ELSE f.created_at > earlier.told_by END
 
 -- name: lasting_of

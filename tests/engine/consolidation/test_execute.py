@@ -1121,3 +1121,58 @@ async def test_what_is_known_is_given_an_end(
     ended = {**LINDEN, "content": "Leo goes to the Lindenschule until July", "valid_until": until}
     await consolidate(memory, principal, answer(updated_facts=[{**ended, "target_id": "F1"}]))
     assert [row["validity"] for row in await facts(admin)] == ["superseded", "active"]
+
+
+@pytest.mark.parametrize(
+    "change", [{"tags": ["class 2b"]}, {"content": "Mia's teacher is Mrs. Braune"}]
+)
+async def test_an_edit_made_meanwhile_holds_back_only_what_it_corrects(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    clock: Clock,
+    change: dict[str, Any],
+) -> None:
+    known, _ = await store_fact(memory, principal, "Mia", "teacher", BRAUN["content"])
+    clock.advance(days=30)
+    await tell(memory, principal, "User: Mia's teacher is Mr. Vogel now.")
+    clock.advance(hours=1)
+    edited = await edit_fact(memory, principal, known, change)
+    await edit_fact(memory, principal, edited["id"], {"importance": 6})
+    await consolidate(memory, principal, answer(new_facts=[VOGEL]))
+    active = [row["content"] for row in await facts(admin) if row["validity"] == "active"]
+    assert active == [VOGEL["content"]]
+
+
+async def test_an_episode_of_a_clock_that_is_ahead_holds_no_later_word_back(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    ahead = clock.now + timedelta(days=900)
+    await tell(memory, principal, "User: Mia's teacher is Mrs. Braun.", occurred_at=ahead)
+    await consolidate(memory, principal, answer(new_facts=[BRAUN]))
+    clock.advance(days=3)
+    await tell(memory, principal, "User: Mia's teacher is Mr. Vogel now.")
+    await consolidate(memory, principal, answer(new_facts=[VOGEL]))
+    assert [row["validity"] for row in await facts(admin)] == ["superseded", "active"]
+
+
+async def test_of_what_holds_for_some_time_there_is_one_at_a_time_until_it_is_over(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    async def school() -> list[tuple[str, bool]]:
+        hits = await recall(memory, principal, "Leo's school")
+        return [(one.row["content"], one.outdated) for one in hits]
+
+    await tell(memory, principal, "User: Leo goes to the Lindenschule.")
+    await consolidate(memory, principal, answer(new_facts=[LINDEN]))
+    for month, days in (("March", 30), ("May", 90)):
+        await tell(memory, principal, f"User: Leo goes to the Waldschule until {month}.")
+        until = (clock.now + timedelta(days=days)).isoformat()
+        now = {"content": f"Leo goes to the Waldschule until {month}", "valid_until": until}
+        await consolidate(memory, principal, answer(new_facts=[{**LINDEN, **now}]))
+    may = "Leo goes to the Waldschule until May"
+    assert await school() == [(may, False), (LINDEN["content"], True)]
+    clock.advance(days=1)
+    await tell(memory, principal, "User: Leo goes to the Lindenschule again.")
+    await consolidate(memory, principal, answer(new_facts=[LINDEN]))
+    assert await school() == [(LINDEN["content"], False), (may, True)]

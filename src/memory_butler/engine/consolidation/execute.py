@@ -13,14 +13,14 @@ from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.domain.evidence import BY_USER, Hold
 from memory_butler.domain.extraction import Contradiction
 from memory_butler.domain.facts import FactPeriod
-from memory_butler.domain.likeness import Statement, says_less, telling_words
+from memory_butler.domain.likeness import Statement, adds_nothing, says_less, telling_words
 from memory_butler.domain.links import Item
 from memory_butler.domain.permanence import FOR_A_TIME
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.trust import Trust, may_touch, outranks
 from memory_butler.engine import fact_changes, inputs, lineage
-from memory_butler.engine.beside import under_its_own_key
+from memory_butler.engine.beside import predicate_of
 from memory_butler.engine.consolidation.known import (
     GivenUp,
     Placed,
@@ -266,15 +266,17 @@ class _Answer:
         """What holds for some time only, beside what it would replace and which holds without end
         (C-466).
 
-        "Until March Leo goes to the Waldschule": in April it is his own school again.
+        "Until March Leo goes to the Waldschule": in April it is his own school again. One thing
+        holds for now: "until May" takes the place of "until March".
         """
         end = new.period.valid_until
         if end is None or end > new.created_at + _FOR_A_TIME:
             return Placed(new)
-        rows = await facts.many(self.tx, list(dict.fromkeys(await self._replaced(draft, new))))
-        if len(rows) != 1 or rows[0]["valid_until"] is not None:
+        replaced = await facts.many(self.tx, list(dict.fromkeys(await self._replaced(draft, new))))
+        lasting = [row for row in replaced if row["valid_until"] is None]
+        if len(lasting) != 1:
             return Placed(new)
-        (known,) = rows
+        (known,) = lasting
         before, stated = (
             Statement(new.subject, new.predicate, content)
             for content in (known["content"], new.content)
@@ -283,19 +285,21 @@ class _Answer:
         # What has all words of the other gives it an end: "until July Leo goes to …".
         if not words or says_less(stated, before) or known["permanence"] in FOR_A_TIME:
             return Placed(new)
-        own = await under_its_own_key(self.tx, new, words)
+        own = replace(new, predicate=predicate_of(known["predicate"], "for_now"))
         return Placed(own, beside=(known["id"], Trust(known["trust"])), doubtful=True)
 
     async def _of_its_time(self, draft: Draft, new: NewFact) -> NewFact:
         """The fact as history, where what it would replace was said after its episodes (C-450).
 
-        Episodes come late, or wait for a model: meanwhile the user may have corrected them.
+        Episodes come late, or wait for a model: meanwhile the user may have corrected them. An
+        edit corrects what it was made of alone: a spelling, or a tag, holds no news back.
         """
         replaced = await self._replaced(draft, new)
         later = [
             one
             for one in await facts.said_later(self.tx, replaced, draft.sources)
             if not outranks(new.trust, one.trust)
+            and (not one.corrects or any(_says_no_more(new, known) for known in one.corrects))
         ]
         if not later:
             return new
@@ -443,6 +447,13 @@ class _Answer:
 def _held(draft: Draft, reason: Hold | None) -> Draft:
     """The draft that waits for this reason, unless it waits for another one."""
     return replace(draft, held=draft.held or reason)
+
+
+def _says_no_more(new: NewFact, known: str) -> bool:
+    before, stated = (
+        Statement(new.subject, new.predicate, content) for content in (known, new.content)
+    )
+    return adds_nothing(before, stated)
 
 
 def _is_users_own(row: Row) -> bool:
