@@ -162,6 +162,8 @@ _SINGLE: Final = tuple(
     weight gewicht
     """.strip().splitlines()
 )
+# Words of a predicate that do not say which one: the property itself, and that it is a number.
+_SAYS_NOT_WHICH: Final = frozenset({"numbe", "numme", "numer", "no", "nr"}).union(*_SINGLE)
 # Properties of which there are often several, whatever else the predicate says: "sibling_name".
 _SEVERAL: Final = frozenset(
     word[:_STEM]
@@ -410,8 +412,10 @@ def _but_for_amounts(earlier: Statement, later: Statement) -> bool:
 
 def _is_mistyped(earlier: Statement, later: Statement) -> bool:
     """Whether each has one long number, as of a telephone, and they are alike but for one digit or
-    two that are swapped."""
+    two that are swapped. Not where a predicate says which: an office has the next number."""
     if {one.kind for one in (*earlier.amounts, *later.amounts)} != {"number"}:
+        return False
+    if (earlier.asked ^ later.asked) - _SAYS_NOT_WHICH:
         return False
     one, other = (_DIGIT.findall(each.text) for each in (earlier, later))
     if len(one) != len(other) or len(one) < _LONG_NUMBER:
