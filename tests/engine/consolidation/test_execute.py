@@ -1176,3 +1176,16 @@ async def test_of_what_holds_for_some_time_there_is_one_at_a_time_until_it_is_ov
     await tell(memory, principal, "User: Leo goes to the Lindenschule again.")
     await consolidate(memory, principal, answer(new_facts=[LINDEN]))
     assert await school() == [(LINDEN["content"], False), (may, True)]
+
+
+async def test_what_held_for_some_time_is_history_where_a_later_word_ended_it(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    before = clock.now
+    clock.advance(days=2)
+    await store_fact(memory, principal, "Leo", "school", "Leo is back at the Lindenschule")
+    await tell(memory, principal, "User: Leo goes to the Waldschule.", occurred_at=before)
+    until = (clock.now + timedelta(days=90)).isoformat()
+    late = {**LINDEN, "content": WALD, "valid_until": until}
+    await consolidate(memory, principal, answer(new_facts=[late]))
+    assert [row["validity"] for row in await facts(admin)] == ["active", "superseded"]

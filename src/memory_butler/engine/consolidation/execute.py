@@ -285,27 +285,36 @@ class _Answer:
         # What has all words of the other gives it an end: "until July Leo goes to …".
         if not words or says_less(stated, before) or known["permanence"] in FOR_A_TIME:
             return Placed(new)
+        if await self._said_later(draft, new, [known["id"]]):
+            return Placed(new)  # in whose place it is history
         own = replace(new, predicate=predicate_of(known["predicate"], "for_now"))
         return Placed(own, beside=(known["id"], Trust(known["trust"])), doubtful=True)
 
     async def _of_its_time(self, draft: Draft, new: NewFact) -> NewFact:
         """The fact as history, where what it would replace was said after its episodes (C-450).
 
-        Episodes come late, or wait for a model: meanwhile the user may have corrected them. An
-        edit corrects what it was made of alone: a spelling, or a tag, holds no news back.
+        Episodes come late, or wait for a model: meanwhile the user may have corrected them.
         """
-        replaced = await self._replaced(draft, new)
-        later = [
-            one
-            for one in await facts.said_later(self.tx, replaced, draft.sources)
-            if not outranks(new.trust, one.trust)
-            and (not one.corrects or any(_says_no_more(new, known) for known in one.corrects))
-        ]
+        later = await self._said_later(draft, new, await self._replaced(draft, new))
         if not later:
             return new
         end = min(one.valid_from for one in later)
         begin = min(later[0].told, end - timedelta(microseconds=1))
         return replace(new, period=FactPeriod(begin, end, "superseded"))
+
+    async def _said_later(
+        self, draft: Draft, new: NewFact, known: Sequence[UUID]
+    ) -> list[facts.SaidLater]:
+        """Of these facts, those that hold against a statement because they were said after it.
+
+        An edit holds only against what it corrected: a tag or another spelling is no later word.
+        """
+        return [
+            one
+            for one in await facts.said_later(self.tx, known, draft.sources)
+            if not outranks(new.trust, one.trust)
+            and (not one.corrects or any(_says_no_more(new, former) for former in one.corrects))
+        ]
 
     async def _replaced(self, draft: Draft, new: NewFact) -> list[UUID]:
         """The facts in whose place it would be: those of its key, and the one that it names."""
