@@ -100,13 +100,19 @@ def _told_apart(predicate: str, words: Sequence[str], content: str) -> list[str]
 
 
 async def under_its_own_key(tx: Transaction, new: NewFact, words: Sequence[str]) -> NewFact:
-    """The fact under a predicate made of its own words, which other installations make too."""
+    """The fact under a predicate made of its own words, which other installations make too.
+
+    What has an end takes the place of what has one: "until May" that of "until March".
+    """
+    ends = new.period.valid_until is not None
     *worded, digest = _told_apart(new.predicate, words, new.content)
     for predicate in worded:
         named = replace(new, predicate=predicate)
         # Whoever holds one key must not wait for another.
-        if await facts.try_lock_key(tx, named.key) and not await facts.active_of(tx, named.key):
-            return named
+        if await facts.try_lock_key(tx, named.key):
+            held = await facts.active_of(tx, named.key)
+            if all(ends and one.valid_until is not None for one in held):
+                return named
     return replace(new, predicate=digest)
 
 

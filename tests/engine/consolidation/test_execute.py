@@ -1156,7 +1156,7 @@ async def test_an_episode_of_a_clock_that_is_ahead_holds_no_later_word_back(
     assert [row["validity"] for row in await facts(admin)] == ["superseded", "active"]
 
 
-async def test_of_what_holds_for_some_time_there_is_one_at_a_time_until_it_is_over(
+async def test_what_holds_longer_for_some_time_or_no_more_is_told_by_the_last_word(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:
     async def school() -> list[tuple[str, bool]]:
@@ -1189,3 +1189,45 @@ async def test_what_held_for_some_time_is_history_where_a_later_word_ended_it(
     late = {**LINDEN, "content": WALD, "valid_until": until}
     await consolidate(memory, principal, answer(new_facts=[late]))
     assert [row["validity"] for row in await facts(admin)] == ["active", "superseded"]
+
+
+async def test_two_exceptions_stay_until_the_model_names_the_one_that_another_replaces(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    async def learn(content: str, **more: Any) -> list[str]:
+        await tell(memory, principal, f"User: {content}.")
+        until = (clock.now + timedelta(days=90)).isoformat()
+        said = {**LINDEN, "content": content, **({} if not more else {"valid_until": until})}
+        target = more.get("target_id")
+        given = {"updated_facts": [{**said, "target_id": target}]} if target else {}
+        await consolidate(memory, principal, answer(**given or {"new_facts": [said]}))
+        return [row["content"] for row in await facts(admin) if row["validity"] == "active"]
+
+    linden, wald, eiche, buche = (
+        f"Leo goes to the {name}schule{until}"
+        for name, until in (
+            ("Linden", ""),
+            ("Wald", " until March"),
+            ("Eichen", " in May"),
+            ("Buchen", " until March"),
+        )
+    )
+    await learn(linden)
+    await learn(wald, valid_until=True)
+    assert await learn(eiche, valid_until=True) == [linden, wald, eiche]
+    known = {row["content"]: str(row["id"]) for row in await facts(admin)}
+    assert await learn(buche, target_id=known[wald]) == [linden, eiche, buche]
+
+
+async def test_last_years_chat_confirms_nothing_that_was_said_since(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    known, _ = await store_fact(memory, principal, "Mia", "teacher", BRAUN["content"])
+    said = clock.now
+    clock.advance(days=1)
+    last_year = clock.now - timedelta(days=365)
+    for occurred_at, confirmed in ((last_year, said), (None, clock.now)):
+        await tell(memory, principal, "User: It is Mrs. Braun.", occurred_at=occurred_at)
+        await consolidate(memory, principal, answer(new_facts=[BRAUN]))
+        (stored,) = await facts(admin)
+        assert (stored["id"], stored["last_confirmed_at"] >= clock.now) == (known, confirmed > said)

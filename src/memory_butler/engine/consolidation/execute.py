@@ -20,7 +20,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.trust import Trust, may_touch, outranks
 from memory_butler.engine import fact_changes, inputs, lineage
-from memory_butler.engine.beside import predicate_of
+from memory_butler.engine.beside import under_its_own_key
 from memory_butler.engine.consolidation.known import (
     GivenUp,
     Placed,
@@ -204,7 +204,7 @@ class _Answer:
             place = await placed(tx, new, embedded, self._told_with(draft))
         if place == Placed(new):
             place = await self._placed_for_a_time(draft, new)
-        if place.beside is not None:
+        if place.beside is not None and place.beside[0] == draft.target:
             draft = replace(draft, target=None)
         if place.new.key != new.key:
             await facts.lock_key(tx, place.new.key)
@@ -266,8 +266,7 @@ class _Answer:
         """What holds for some time only, beside what it would replace and which holds without end
         (C-466).
 
-        "Until March Leo goes to the Waldschule": in April it is his own school again. One thing
-        holds for now: "until May" takes the place of "until March".
+        "Until March Leo goes to the Waldschule": in April it is his own school again.
         """
         end = new.period.valid_until
         if end is None or end > new.created_at + _FOR_A_TIME:
@@ -287,7 +286,7 @@ class _Answer:
             return Placed(new)
         if await self._said_later(draft, new, [known["id"]]):
             return Placed(new)  # in whose place it is history
-        own = replace(new, predicate=predicate_of(known["predicate"], "for_now"))
+        own = await under_its_own_key(self.tx, new, words)
         return Placed(own, beside=(known["id"], Trust(known["trust"])), doubtful=True)
 
     async def _of_its_time(self, draft: Draft, new: NewFact) -> NewFact:
@@ -413,9 +412,11 @@ class _Answer:
     async def _say_again(self, draft: Draft, row: Row) -> None:
         if draft.echo:
             self.outcome.counts["echoes"] += 1
-        else:
+            return
+        # Last year's chat does not say that what was said since holds today.
+        if not await facts.said_later(self.tx, [row["id"]], draft.sources):
             await self._confirm_locked(row, draft.new.tags)
-            await self._rests_also_on(("fact", row["id"]), row, draft)
+        await self._rests_also_on(("fact", row["id"]), row, draft)
 
     async def _confirm_locked(self, row: Row, tags: Sequence[str] = ()) -> None:
         _require_touchable(self.group.trust, row["id"], Trust(row["trust"]))
