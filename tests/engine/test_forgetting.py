@@ -83,3 +83,19 @@ async def test_what_was_accepted_or_holds_for_a_time_only_does_not_wait_again(
     assert (await store("low", "standard"))[1] == "active"
     assert (await store("full", "ephemeral"))[1] == "active"
     assert (await store("low", "ephemeral"))[1] == "active"
+
+
+@pytest.mark.anyio
+async def test_what_was_history_when_it_was_forgotten_may_come_again(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    said = []
+    for status in ("delayed", "on time", "delayed"):
+        clock.advance(days=1)
+        stored = await store_fact(
+            memory, principal, "project", "status", status, trust="tool_output"
+        )
+        said.append(stored[0])
+        if status == "on time":
+            await forget_memory(memory, principal, "fact", said[0])
+    assert (await row(admin, "facts", said[-1]))["validity"] == "active"

@@ -80,10 +80,14 @@ WHERE f.tenant_id = $1 AND f.validity = 'retracted'
 ORDER BY nearness DESC, f.id LIMIT 100
 
 -- name: forgotten_of
--- As they are spelt: a program that repeats itself spells them alike, and there is an index.
-SELECT content FROM facts
-WHERE tenant_id = $1 AND subject = $2 AND predicate = $3 AND scope = $4 AND validity = 'retracted'
-ORDER BY created_at DESC, id LIMIT 100
+-- As they are spelt: a program that repeats itself spells them alike, and there is an index. What had been
+-- superseded was no longer said to hold: a project may be delayed again.
+SELECT f.content FROM facts f
+WHERE f.tenant_id = $1 AND f.subject = $2 AND f.predicate = $3 AND f.scope = $4 AND f.validity = 'retracted'
+  AND NOT EXISTS (
+      SELECT FROM memory_links l WHERE l.tenant_id = $1 AND l.relation = 'supersedes'
+        AND l.source_type = 'fact' AND l.target_type = 'fact' AND l.target_id = f.id)
+ORDER BY f.created_at DESC, f.id LIMIT 100
 
 -- name: said_later
 -- What consolidation drew has a mark of how far its episodes bear it out. An edit leaves valid_from.
