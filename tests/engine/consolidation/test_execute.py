@@ -1231,3 +1231,21 @@ async def test_last_years_chat_confirms_nothing_that_was_said_since(
         await consolidate(memory, principal, answer(new_facts=[BRAUN]))
         (stored,) = await facts(admin)
         assert (stored["id"], stored["last_confirmed_at"] >= clock.now) == (known, confirmed > said)
+
+
+async def test_of_several_none_is_outdated_by_one_that_holds_for_some_time(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    until = (clock.now + timedelta(days=10)).isoformat()
+    for content, more in (
+        ("Tolerates no lactose", {}),
+        ("Tolerates no fructose", {"valid_until": until}),
+    ):
+        await tell(memory, principal, f"User: Leo {content}.")
+        said = fact(content, subject="Leo", predicate="intolerance", **more)
+        await consolidate(memory, principal, answer(new_facts=[said]))
+    hits = await recall(memory, principal, "What does Leo not tolerate?")
+    assert {(one.row["content"], one.outdated) for one in hits} == {
+        ("Tolerates no lactose", False),
+        ("Tolerates no fructose", False),
+    }

@@ -13,7 +13,13 @@ from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.domain.evidence import BY_USER, Hold
 from memory_butler.domain.extraction import Contradiction
 from memory_butler.domain.facts import FactPeriod
-from memory_butler.domain.likeness import Statement, adds_nothing, says_less, telling_words
+from memory_butler.domain.likeness import (
+    Statement,
+    adds_nothing,
+    is_of_several,
+    says_less,
+    telling_words,
+)
 from memory_butler.domain.links import Item
 from memory_butler.domain.permanence import FOR_A_TIME
 from memory_butler.domain.principals import Principal
@@ -287,7 +293,8 @@ class _Answer:
         if await self._said_later(draft, new, [known["id"]]):
             return Placed(new)  # in whose place it is history
         own = await under_its_own_key(self.tx, new, words)
-        return Placed(own, beside=(known["id"], Trust(known["trust"])), doubtful=True)
+        beside = known["id"], Trust(known["trust"])
+        return Placed(own, beside=beside, doubtful=not is_of_several(stated))
 
     async def _of_its_time(self, draft: Draft, new: NewFact) -> NewFact:
         """The fact as history, where what it would replace was said after its episodes (C-450).
