@@ -1191,6 +1191,34 @@ async def test_what_held_for_some_time_is_history_where_a_later_word_ended_it(
     assert [row["validity"] for row in await facts(admin)] == ["active", "superseded"]
 
 
+@pytest.mark.parametrize("names_target", [False, True])
+async def test_what_is_over_when_a_model_reads_of_it_is_history(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock, names_target: bool
+) -> None:
+    await tell(memory, principal, "User: Leo goes to the Lindenschule.")
+    await consolidate(memory, principal, answer(new_facts=[LINDEN]))
+    told = clock.now
+    await tell(memory, principal, "User: Leo goes to the Waldschule this week.")
+    clock.advance(days=9)
+    said = {**LINDEN, "content": WALD, "valid_until": (told + timedelta(days=7)).isoformat()}
+    update = {"updated_facts": [{**said, "target_id": "F1"}]}
+    run = answer(**update if names_target else {"new_facts": [said]})
+    await consolidate(memory, principal, run)
+    first, second = await facts(admin)
+    assert (first["validity"], second["validity"]) == ("active", "superseded")
+    assert (second["valid_from"], second["valid_until"]) == (told, told + timedelta(days=7))
+
+
+async def test_an_end_from_before_it_was_told_counts_as_none(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    await tell(memory, principal, "User: Leo goes to the Lindenschule until March.")
+    wrong = {**LINDEN, "valid_until": (clock.now - timedelta(days=300)).isoformat()}
+    await consolidate(memory, principal, answer(new_facts=[wrong]))
+    (fact,) = await facts(admin)
+    assert (fact["validity"], fact["valid_until"]) == ("active", None)
+
+
 async def test_two_exceptions_stay_until_the_model_names_the_one_that_another_replaces(
     memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:

@@ -146,7 +146,9 @@ class _Answer:
         item = await self._rests_on(new, draft)
         if isinstance(new, NewFact) and new.period.validity == "superseded":
             self.outcome.counts["outdated"] += 1
-            self.outcome.errors.append("outdated: a later word holds, a statement is history")
+            self.outcome.errors.append(
+                "outdated: a statement is over, or a later word holds; it is history"
+            )
             self._note(draft, new.id)
             return
         if draft.target not in (None, written.supersedes_id) and written.beside is None:
@@ -275,7 +277,7 @@ class _Answer:
         "Until March Leo goes to the Waldschule": in April it is his own school again.
         """
         end = new.period.valid_until
-        if end is None or end > new.created_at + _FOR_A_TIME:
+        if end is None or not new.created_at < end <= new.created_at + _FOR_A_TIME:
             return Placed(new)
         replaced = await facts.many(self.tx, list(dict.fromkeys(await self._replaced(draft, new))))
         lasting = [row for row in replaced if row["valid_until"] is None]
@@ -301,6 +303,8 @@ class _Answer:
 
         Episodes come late, or wait for a model: meanwhile the user may have corrected them.
         """
+        if new.period.validity == "superseded":
+            return new  # it is over
         later = await self._said_later(draft, new, await self._replaced(draft, new))
         if not later:
             return new

@@ -92,7 +92,8 @@ async def _resume(memory: Memory, principal: Principal, run_id: UUID) -> Begun:
         facts = await _known(tx, handles, "F")
         rules = await _known(tx, handles, "R")
     trust = min(one.trust for one in held)
-    group = Group(run["butler"], tuple(one.id for one in held), facts, rules, trust, by_host=True)
+    happened = {one.id: one.occurred_at for one in held}
+    group = Group(run["butler"], happened, facts, rules, trust, by_host=True)
     return Begun(run_id, group, prompts.Prompt("", "", handles, held))
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from uuid import UUID
 
@@ -53,16 +54,22 @@ MAX_ERROR_CHARS = 300
 class Group:
     """What a run is about: the butler, its episodes, and what of memory the model was shown.
 
-    `trust` is that of the episodes, and so the most that anything drawn from them can have.
-    `by_host`: an agent answers, who may have read more than the prompt.
+    `happened` says when each of the episodes did. `trust` is that of the episodes, and so the most
+    that anything drawn from them can have. `by_host`: an agent answers, who may have read more than
+    the prompt.
     """
 
     butler: str
-    episodes: tuple[UUID, ...]
+    happened: Mapping[UUID, datetime]
     facts: Mapping[UUID, Row]
     rules: Mapping[UUID, Row]
     trust: Trust
     by_host: bool = False
+
+    @property
+    def episodes(self) -> tuple[UUID, ...]:
+        """The ids of its episodes, in the order of the prompt."""
+        return tuple(self.happened)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +211,7 @@ class _Stated:
     ) -> tuple[NewFact, tuple[UUID, ...]]:
         """What was stated as a fact, in place of `target`; and the episodes that it rests on."""
         sources, marked = self._sources(stated.sources)
-        end = stated.valid_until
+        begin, end = self._period(stated, sources)
         new = new_fact(
             self.memory,
             stated.subject,
@@ -212,8 +219,8 @@ class _Stated:
             stated.content,
             importance=stated.importance,
             permanence=stated.permanence,
-            # An end that lies in the past already counts as none.
-            valid_until=end if end is not None and end > self.memory.clock() else None,
+            valid_from=begin,
+            valid_until=end,
             scope=self._scope(stated.scope) if target is None else target["scope"],
             tags=list(stated.tags),
             entity_id=None if target is None else target["entity_id"],
@@ -223,6 +230,19 @@ class _Stated:
             trust=self.group.trust.label,
         )
         return new, sources
+
+    def _period(
+        self, stated: ExtractedFact, sources: Sequence[UUID]
+    ) -> tuple[datetime | None, datetime | None]:
+        """From when and until when a fact holds; None: from now, without an end.
+
+        What is over by now began when it was told, and is history: "in Faro for the week". An end
+        from before it was told is the model's mistake, and counts as none.
+        """
+        end, told = stated.valid_until, max(self.group.happened[id] for id in sources)
+        if end is None or end > self.memory.clock():
+            return None, end
+        return (told, end) if told < end else (None, None)
 
     def _rule(self, stated: ExtractedRule) -> Draft:
         sources, marked = self._sources(stated.sources)
