@@ -6,7 +6,7 @@ until somebody says which of the two holds.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, assert_never
+from typing import Any, Final, Literal, Self, assert_never
 from uuid import UUID
 
 from memory_butler.domain.errors import Conflict, InvalidInput
@@ -58,6 +58,12 @@ class Like:
     permanence: Permanence
     trust: Trust
 
+    @classmethod
+    def of(cls, row: Row, kind: Likeness | None, nearness: float) -> Self:
+        """A known fact, by its row."""
+        said = (row["subject"], row["predicate"], row["content"])
+        return cls(row["id"], kind, *said, nearness, row["permanence"], Trust(row["trust"]))
+
 
 @dataclass(frozen=True, slots=True)
 class OpenConflict:
@@ -107,9 +113,7 @@ async def find_like(
                 continue
             if kind is None and row["scope"] != new.scope:
                 continue  # a butler's exception says nothing of what holds for all
-            parts = (row["subject"], row["predicate"], row["content"])
-            holds = (row["permanence"], Trust(row["trust"]))
-            alike.append(Like(row["id"], kind, *parts, nearness[row["id"]], *holds))
+            alike.append(Like.of(row, kind, nearness[row["id"]]))
     return tuple(sorted(alike, key=lambda one: -one.nearness))
 
 

@@ -332,9 +332,7 @@ async def _write_beside(
     created = events.of_memory("fact_created", "fact", fact.id, scope=fact.scope)
     await events.record(tx, principal.actor, [created], now)
     near = await facts.nearness(tx, holder.id, embedded)
-    parts = (row["subject"], row["predicate"], row["content"])
-    holds = (row["permanence"], Trust(row["trust"]))
-    alike = (Like(holder.id, "duplicate" if same else "contradiction", *parts, near, *holds),)
+    alike = (Like.of(row, "duplicate" if same else "contradiction", near),)
     await link_contradicted(tx, fact, alike)
     return Written(alike=alike, beside=holder.id)
 
