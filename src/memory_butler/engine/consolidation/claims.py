@@ -101,7 +101,7 @@ async def begin(
     seen = set(prompt.handles.values())
     group = Group(
         butler,
-        {one.id: one.occurred_at for one in prompt.shown},
+        prompt.shown,
         {row["id"]: row for row in facts if row["id"] in seen},
         {row["id"]: row for row in rules if row["id"] in seen},
         trust,

@@ -284,10 +284,7 @@ class _Answer:
         if len(lasting) != 1:
             return Placed(new)
         (known,) = lasting
-        before, stated = (
-            Statement(new.subject, new.predicate, content)
-            for content in (known["content"], new.content)
-        )
+        before, stated = _compared(known["content"], new)
         words = telling_words(before, stated)
         # What has all words of the other gives it an end: "until July Leo goes to …".
         if not words or says_less(stated, before) or known["permanence"] in FOR_A_TIME:
@@ -323,7 +320,10 @@ class _Answer:
             one
             for one in await facts.said_later(self.tx, known, draft.sources)
             if not outranks(new.trust, one.trust)
-            and (not one.corrects or any(_says_no_more(new, former) for former in one.corrects))
+            and (
+                not one.corrects
+                or any(adds_nothing(*_compared(former, new)) for former in one.corrects)
+            )
         ]
 
     async def _replaced(self, draft: Draft, new: NewFact) -> list[UUID]:
@@ -470,11 +470,10 @@ def _held(draft: Draft, reason: Hold | None) -> Draft:
     return replace(draft, held=draft.held or reason)
 
 
-def _says_no_more(new: NewFact, known: str) -> bool:
-    before, stated = (
-        Statement(new.subject, new.predicate, content) for content in (known, new.content)
-    )
-    return adds_nothing(before, stated)
+def _compared(known: str, new: NewFact) -> tuple[Statement, Statement]:
+    """What is known, as the fact would say it, and the fact."""
+    subject, predicate = new.subject, new.predicate
+    return Statement(subject, predicate, known), Statement(subject, predicate, new.content)
 
 
 def _is_users_own(row: Row) -> bool:

@@ -92,8 +92,7 @@ async def _resume(memory: Memory, principal: Principal, run_id: UUID) -> Begun:
         facts = await _known(tx, handles, "F")
         rules = await _known(tx, handles, "R")
     trust = min(one.trust for one in held)
-    happened = {one.id: one.occurred_at for one in held}
-    group = Group(run["butler"], happened, facts, rules, trust, by_host=True)
+    group = Group(run["butler"], held, facts, rules, trust, by_host=True)
     return Begun(run_id, group, prompts.Prompt("", "", handles, held))
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -41,6 +41,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import screened
 from memory_butler.engine.writing import new_fact, new_rule, searchable
 from memory_butler.inference import languages
+from memory_butler.store.consolidation import Claimed
 from memory_butler.store.embeddings import Embedded, Vector
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rows import Row
@@ -54,13 +55,13 @@ MAX_ERROR_CHARS = 300
 class Group:
     """What a run is about: the butler, its episodes, and what of memory the model was shown.
 
-    `happened` says when each of the episodes did. `trust` is that of the episodes, and so the most
-    that anything drawn from them can have. `by_host`: an agent answers, who may have read more than
-    the prompt.
+    `shown` are the episodes, in the order of the prompt. `trust` is theirs, and so the most that
+    anything drawn from them can have. `by_host`: an agent answers, who may have read more than the
+    prompt.
     """
 
     butler: str
-    happened: Mapping[UUID, datetime]
+    shown: Sequence[Claimed]
     facts: Mapping[UUID, Row]
     rules: Mapping[UUID, Row]
     trust: Trust
@@ -69,7 +70,11 @@ class Group:
     @property
     def episodes(self) -> tuple[UUID, ...]:
         """The ids of its episodes, in the order of the prompt."""
-        return tuple(self.happened)
+        return tuple(one.id for one in self.shown)
+
+    def told(self, ids: Collection[UUID]) -> datetime:
+        """When the last of these episodes happened."""
+        return max(one.occurred_at for one in self.shown if one.id in ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +244,7 @@ class _Stated:
         What is over by now began when it was told, and is history: "in Faro for the week". An end
         from before it was told is the model's mistake, and counts as none.
         """
-        end, told = stated.valid_until, max(self.group.happened[id] for id in sources)
+        end, told = stated.valid_until, self.group.told(sources)
         if end is None or end > self.memory.clock():
             return None, end
         return (told, end) if told < end else (None, None)
