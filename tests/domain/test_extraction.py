@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_butler.domain.extraction import (
-    DEFAULT_IMPORTANCE,
     MAX_ENTRIES,
     NO_JSON,
     ConsolidationResult,
@@ -17,6 +16,7 @@ from memory_butler.domain.extraction import (
     find_object,
     parse,
 )
+from memory_butler.domain.facts import DEFAULT_IMPORTANCE
 
 ONE = UUID("00000000-0000-0000-0000-000000000001")
 TWO = UUID("00000000-0000-0000-0000-000000000002")

@@ -14,7 +14,7 @@ from conftest import NOW, Clock, Connection, Database
 from memory_butler.config import EpisodesConfig, MemoryModuleConfig
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.facts import FactKey, key_of
-from memory_butler.domain.permanence import DECAY_RATES
+from memory_butler.domain.permanence import DECAY_RATES, decay_rate_of
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.text import MASK
 from memory_butler.engine.entities import create_entity, merge_entities
@@ -213,6 +213,66 @@ async def test_a_new_fact_of_the_key_supersedes_the_old_one(
     assert (before["known_from"], before["known_until"]) == (NOW, clock.now)
     assert before["state"]["validity"] == "active"
     assert await event_types(admin) == ["fact_created", "fact_created", "fact_superseded"]
+
+
+async def test_a_correction_that_says_no_more_matters_and_lasts_as_what_it_corrects(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    """After 300 days the allergy would have expired, and counted no more than a hobby till then."""
+    vital: dict[str, Any] = {"importance": 9, "permanence": "permanent"}
+    await store_fact(memory, principal, "user", "allergy", "Allergic to penicillin", **vital)
+    clock.advance(days=1)
+    new, _ = await store_fact(memory, principal, "user", "allergy", "Allergic to amoxicillin")
+    stored = await row(admin, "facts", new)
+    assert (stored["importance"], stored["permanence"]) == (9, "permanent")
+    assert stored["decay_rate"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "stored"),
+    [
+        # What is said holds, whatever the former had.
+        ((9, "permanent"), {"importance": 3, "permanence": "volatile"}, (3, "volatile")),
+        ((9, "permanent"), {"permanence": "standard"}, (9, "standard")),
+        ((9, "permanent"), {"importance": 5}, (5, "permanent")),
+        # What mattered less, or held for a time, takes nothing away.
+        ((2, "volatile"), {}, (5, "standard")),
+        # What has an end of its own needs no clock.
+        ((9, "permanent"), {"valid_until": NOW + timedelta(days=30)}, (9, "standard")),
+    ],
+)
+async def test_what_a_correction_states_holds(
+    memory: Memory,
+    principal: Principal,
+    admin: Connection,
+    clock: Clock,
+    before: tuple[float, str],
+    said: dict[str, Any],
+    stored: tuple[float, str],
+) -> None:
+    importance, permanence = before
+    await store_fact(
+        memory, principal, "user", "diet", "Vegan", importance=importance, permanence=permanence
+    )
+    clock.advance(days=1)
+    new, _ = await store_fact(memory, principal, "user", "diet", "Vegetarian", **said)
+    kept = await row(admin, "facts", new)
+    assert (kept["importance"], kept["permanence"]) == stored
+    assert kept["decay_rate"] == decay_rate_of(stored[1])
+
+
+async def test_a_correction_that_waits_matters_and_lasts_as_what_it_would_correct(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    vital: dict[str, Any] = {"importance": 9, "permanence": "permanent", "trust": "user_said"}
+    await store_fact(memory, principal, "user", "allergy", "Allergic to penicillin", **vital)
+    clock.advance(days=1)
+    waiting, _ = await store_fact(
+        memory, principal, "user", "allergy", "Allergic to amoxicillin", trust="tool_output"
+    )
+    stored = await row(admin, "facts", waiting)
+    assert stored["validity"] == "waiting"
+    assert (stored["importance"], stored["permanence"]) == (9, "permanent")
 
 
 @pytest.mark.parametrize(

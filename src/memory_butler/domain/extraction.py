@@ -13,12 +13,11 @@ from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from memory_butler.domain.facts import end_of_day
+from memory_butler.domain.facts import DEFAULT_IMPORTANCE, end_of_day
 from memory_butler.domain.permanence import DEFAULT_PERMANENCE, PERMANENCES, Permanence
 from memory_butler.domain.text import storable
 
 NO_JSON: Final = "No JSON block found in consolidation output"
-DEFAULT_IMPORTANCE: Final = 5.0
 
 _ARRAYS: Final = (
     "new_facts",
@@ -52,6 +51,8 @@ class ExtractedFact:
     sources: tuple[UUID, ...] = ()
     # When it is over, of what lasts until then: a plan, an appointment, a passing state.
     valid_until: datetime | None = None
+    # Which of importance and permanence the model left out, so that they are defaults.
+    unstated: frozenset[str] = frozenset()
     # Where it stands in its array, by which a rule of the same output may name it.
     place: int = 0
 
@@ -164,6 +165,9 @@ class _Reader:
             scope=_scope(fields.get("scope")),
             sources=self.known_ids(fields.get("source_episode_ids")),
             valid_until=self.end(fields.get("valid_until"), "valid_until"),
+            unstated=frozenset(
+                one for one in ("importance", "permanence") if fields.get(one) is None
+            ),
             place=self._place,
         )
 

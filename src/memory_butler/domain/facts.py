@@ -16,6 +16,9 @@ from memory_butler.domain.transitions import START, Transition
 Validity = Literal["active", "superseded", "expired", "retracted", "waiting"]
 VALIDITIES: Final[tuple[Validity, ...]] = get_args(Validity)
 
+# Of 1 to 10, where nobody says how important it is.
+DEFAULT_IMPORTANCE: Final = 5.0
+
 LifecycleState = Literal["active", "fading", "superseded", "expired", "retracted", "waiting"]
 LIFECYCLE_STATES: Final[tuple[LifecycleState, ...]] = get_args(LifecycleState)
 

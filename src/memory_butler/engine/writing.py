@@ -4,7 +4,7 @@
 everything that belongs to it, into an open transaction.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar, assert_never
@@ -16,8 +16,8 @@ from memory_butler.domain.episodes import ConsolidationStatus, expires_at
 from memory_butler.domain.episodes import search_text as episode_text
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.exchange import MARK
+from memory_butler.domain.facts import DEFAULT_IMPORTANCE, validity_period
 from memory_butler.domain.facts import search_text as fact_text
-from memory_butler.domain.facts import validity_period
 from memory_butler.domain.links import Item
 from memory_butler.domain.permanence import (
     DEFAULT_PERMANENCE,
@@ -112,8 +112,8 @@ def new_fact(
     content: str,
     *,
     id: UUID | None = None,
-    importance: float = 5.0,
-    permanence: str = DEFAULT_PERMANENCE,
+    importance: float | None = None,
+    permanence: str | None = None,
     scope: str = "global",
     tags: list[str] | None = None,
     entity_id: UUID | str | None = None,
@@ -124,14 +124,20 @@ def new_fact(
     metadata: dict[str, Any] | None = None,
     trust: str | None = None,
 ) -> NewFact:
-    """A fact about to be stored, checked; InvalidInput says what cannot be."""
+    """A fact about to be stored, checked; InvalidInput says what cannot be.
+
+    Without an importance it is 5 and without a permanence `standard`; or as that of the fact it
+    supersedes, where that is more.
+    """
     now = memory.clock()
+    stated = {"importance": importance, "permanence": permanence}
+    permanence = permanence or DEFAULT_PERMANENCE
     return NewFact(
         id=id or uuid4(),
         subject=inputs.line("subject", subject),
         predicate=inputs.line("predicate", predicate, inputs.MAX_NAME_BYTES),
         content=inputs.content(content, memory.config.max_content_bytes),
-        importance=inputs.importance(importance),
+        importance=inputs.importance(DEFAULT_IMPORTANCE if importance is None else importance),
         decay_rate=decay_rate_of(permanence),
         permanence=permanence,
         source_butler=inputs.optional_name("source_butler", source_butler),
@@ -148,6 +154,7 @@ def new_fact(
         tags=inputs.tags(tags),
         metadata={name: one for name, one in inputs.metadata(metadata).items() if name != MARK},
         trust=_trust(trust),
+        unstated=frozenset(name for name, one in stated.items() if one is None),
     )
 
 
@@ -324,7 +331,7 @@ async def _write_beside(
         fact = replace(fact, period=replace(fact.period, validity="superseded"))
     else:
         why = {"reason": "outweighed", "target": str(holder.id)}
-        fact = await _as_waiting(tx, fact, why)
+        fact = await _no_less(tx, await _as_waiting(tx, fact, why), [holder])
     now = fact.created_at
     await facts.insert(tx, fact, embedded)
     if fact.source_episode_id is not None:
@@ -401,6 +408,7 @@ async def _write_fact(
         fact = replace(fact, metadata=fact.metadata | marks(alike))
         if not edited:
             fact = _as_lasting(fact, alike)
+    fact = await _no_less(tx, fact, holders, replaced)
     for holder in holders:
         fact = _after(holder, fact)
     for place, holder in enumerate(holders):
@@ -445,7 +453,34 @@ def _as_lasting(fact: NewFact, alike: Sequence[Like]) -> NewFact:
     ]
     if fact.permanence in FOR_A_TIME or fact.period.valid_until is not None or not corrected:
         return fact
-    longest = min([fact.permanence, *corrected], key=decay_rate_of)
+    return _lasting(fact, corrected)
+
+
+async def _no_less(
+    tx: Transaction, fact: NewFact, holders: Sequence[facts.Holder], replaced: UUID | None = None
+) -> NewFact:
+    """The fact, as important and lasting as what it replaces where nobody says otherwise (C-519).
+
+    Also as what it would replace, where it waits; and for as long only where it has no end.
+    """
+    if not fact.unstated:
+        return fact
+    if fact.period.validity == "waiting":
+        holders = await facts.active_of(tx, fact.key)
+    former = [one.id for one in holders]
+    if replaced is not None:
+        former.append(replaced)
+    for row in await facts.many(tx, former) if former else ():
+        if "importance" in fact.unstated:
+            fact = replace(fact, importance=max(fact.importance, row["importance"]))
+        if "permanence" in fact.unstated and fact.period.valid_until is None:
+            fact = _lasting(fact, [row["permanence"]])
+    return fact
+
+
+def _lasting(fact: NewFact, others: Iterable[str]) -> NewFact:
+    """The fact with the longest of its own permanence and others."""
+    longest = min([fact.permanence, *others], key=decay_rate_of)
     return replace(fact, permanence=longest, decay_rate=decay_rate_of(longest))
 
 

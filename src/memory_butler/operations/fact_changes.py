@@ -140,7 +140,9 @@ def _besides(given: StoreFactInput, written: Written) -> str | None:
 
 
 async def _store(memory: Memory, principal: Principal, given: StoreFactInput) -> StoredFact:
-    stated = {name: one for name, one in given if name != "allow_secrets"}
+    # What is left out is not stated: a correction of an allergy matters and lasts as that did.
+    stated = {name: one for name, one in given if name in given.model_fields_set}
+    stated.pop("allow_secrets", None)
     fact = new_fact(memory, **stated)
     key = UnmaskKey()
     kept = await keep(

@@ -20,7 +20,10 @@ SQL = load("facts")
 
 @dataclass(frozen=True, slots=True)
 class NewFact:
-    """A fact about to be stored; its confidence is 1.0 unless evidence was weak (STO-03)."""
+    """A fact about to be stored; its confidence is 1.0 unless evidence was weak (STO-03).
+
+    `unstated`: which of `importance` and `permanence` are defaults that nobody stated.
+    """
 
     id: UUID
     subject: str
@@ -40,6 +43,7 @@ class NewFact:
     metadata: dict[str, Any]
     confidence: float = 1.0
     trust: Trust = DEFAULT_TRUST
+    unstated: frozenset[str] = frozenset()
 
     @property
     def key(self) -> FactKey:

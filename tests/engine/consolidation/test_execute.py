@@ -126,6 +126,23 @@ async def test_an_update_under_another_key_supersedes_its_target_too(
     assert await links(admin, "supersedes") == {(new["id"], old)}
 
 
+async def test_an_update_that_says_no_more_matters_and_lasts_as_its_target(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    """The model is not shown how important a fact is."""
+    vital: dict[str, Any] = {"importance": 9, "permanence": "permanent"}
+    await store_fact(memory, principal, "user", "allergies", "Allergic to penicillin", **vital)
+    clock.advance(days=1)
+    await tell(memory, principal, "it is amoxicillin that I am allergic to")
+    update = {
+        **{"target_id": "F1", "subject": "user", "predicate": "allergy"},
+        **{"content": "Allergic to amoxicillin", "source_episode_ids": ["E1"]},
+    }
+    await consolidate(memory, principal, answer(updated_facts=[update]))
+    _, new = await facts(admin)
+    assert (new["importance"], new["permanence"]) == (9, "permanent")
+
+
 @pytest.mark.requirement("EXE-03")
 async def test_an_update_under_a_key_that_another_holds_supersedes_both(
     memory: Memory, principal: Principal, admin: Connection, clock: Clock
