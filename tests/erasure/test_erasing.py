@@ -201,6 +201,133 @@ async def test_what_else_names_an_erased_person_is_told(
     assert "Ferreira" not in json.dumps(done)
 
 
+async def test_what_has_the_first_name_of_an_erased_person_alone_is_told(
+    kept: Memory, principal: Principal
+) -> None:
+    """Nobody can tell whose it is; whoever erases is to look at it."""
+    made = (await create_entity(kept, principal, "Tom Reilly", "person"))["id"]
+    other = (await create_entity(kept, principal, "Tom Brandt", "person"))["id"]
+    firm = (await create_entity(kept, principal, "Acme Tools", "organization"))["id"]
+    told = [
+        (await store_fact(kept, principal, subject, "note", content))[0]
+        for subject, content in (("Tom", "Takes two sugars"), ("shed", "Tom's drill is in it"))
+    ]
+    told.append(await store_rule(kept, principal, "Ask Tom before noon"))
+    told += await tell(kept, principal, "we met Tom and his dog")
+    await store_fact(kept, principal, "Tom Brandt", "note", "Tom has a van", entity_id=other)
+    for subject, content in (
+        ("tins", "Tom Brandt brought them, by tom-tom"),
+        ("atlas", "of Tom-Lin and Tomas"),
+        ("Acme", "sells nails"),
+    ):
+        await store_fact(kept, principal, subject, "note", content)
+    found = (await preview(kept, principal, Target(entity_id=made))).scope
+    assert {one.id for one in found.kept} == set(told)
+    assert {one.why for one in found.kept} == {
+        "has the first name alone, and may be about the erased person or another"
+    }
+    wider = (await preview(kept, principal, Target(entity_id=made, mentions=True))).scope
+    assert {one.id for one in wider.kept} == set(told)
+    assert (await preview(kept, principal, Target(entity_id=firm))).scope.kept == ()
+
+
+async def test_what_an_undo_removed_of_a_person_goes_too(
+    kept: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    """Its past state is all that is left of it, and still says what was said."""
+    ana = (await create_entity(kept, principal, "Zephyrine Alt", "person"))["id"]
+    ben = (await create_entity(kept, principal, "Ben Alt", "person"))["id"]
+    fact_id, _ = await store_fact(
+        kept, principal, "Zephyrine Alt", "allergy", "Zephyrine is allergic to eggs", entity_id=ana
+    )
+    await store_fact(kept, principal, "Ben Alt", "allergy", "Is allergic to nuts", entity_id=ben)
+    clock.advance(hours=1)
+    # A fact that was taken back, an edit, and a merge that had to store one anew beside the other.
+    await store_fact(kept, principal, "Zephyrine Alt", "car", "Zephyrine: a Fiat", entity_id=ana)
+    clock.advance(minutes=1)
+    await undo_change(kept, principal)
+    clock.advance(minutes=1)
+    await edit_fact(kept, principal, fact_id, {"content": "Zephyrine is allergic to egg white"})
+    clock.advance(minutes=1)
+    await undo_change(kept, principal)
+    clock.advance(minutes=1)
+    await merge_entities(kept, principal, ana, ben)
+    clock.advance(minutes=1)
+    await undo_change(kept, principal)
+    before = await _everywhere(admin, "Zephyrine")
+    assert before["memory_versions"] >= 3
+    clock.advance(hours=1)
+
+    looked = await preview(kept, principal, Target(entity_id=ana))
+    assert fact_id in looked.scope.doomed.facts
+    assert len(looked.scope.doomed.facts) == 4
+    assert all(looked.labels[id] for id in looked.scope.doomed.facts)
+    done = (await erase(kept, principal, Target(entity_id=ana))).certificate
+    assert not any(one["found"] for one in done["probes"])
+    left = await _everywhere(admin, "allergic to egg")
+    assert left == {}
+    assert await _everywhere(admin, "a Fiat") == {}
+    assert len(await admin.fetch("SELECT FROM facts")) == 1
+
+
+async def test_what_an_undo_removed_goes_with_its_session_writer_episode_or_by_its_id(
+    kept: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    session = uuid4()
+    await tell(kept, principal, f"{MARKER} one", session_id=session)
+    clock.advance(minutes=1)
+    await undo_change(kept, principal)
+    assert await _everywhere(admin, f"{MARKER} one") == {"memory_versions": 1}
+    await erase(kept, principal, Target(session_id=session))
+    assert await _everywhere(admin, MARKER) == {}
+    clock.advance(minutes=1)
+
+    laptop = replace(principal, actor="token:laptop")
+    await store_rule(kept, laptop, f"Ask whether {MARKER}")
+    clock.advance(minutes=1)
+    await undo_change(kept, laptop)
+    await erase(kept, principal, Target(writer="token:laptop"))
+    assert await _everywhere(admin, MARKER) == {}
+    clock.advance(minutes=1)
+
+    (said,) = await tell(kept, principal, "we met somebody")
+    clock.advance(minutes=1)
+    await store_fact(kept, principal, "user", "met", MARKER, source_episode_id=said)
+    clock.advance(minutes=1)
+    await undo_change(kept, principal)
+    await erase(kept, principal, Target(memory=("episode", said)))
+    assert await _everywhere(admin, MARKER) == {}
+    clock.advance(minutes=1)
+
+    id, _ = await store_fact(kept, principal, "user", "heard", MARKER)
+    clock.advance(minutes=1)
+    await undo_change(kept, principal)
+    with pytest.raises(NotFound):
+        await erase(kept, principal, Target(memory=("rule", id)))
+    await erase(kept, principal, Target(memory=("fact", id)))
+    assert await _everywhere(admin, MARKER) == {}
+    clock.advance(minutes=1)
+
+
+async def test_what_an_undo_removed_and_names_an_erased_person_is_told_or_goes(
+    kept: Memory, principal: Principal, other_tenant: Principal, admin: Connection, clock: Clock
+) -> None:
+    made = (await create_entity(kept, principal, "Zephyrine Alt", "person"))["id"]
+    for one in (principal, other_tenant):
+        clock.advance(minutes=1)
+        await store_fact(kept, one, "van", "lent", "Lent to Zephyrine Alt")
+        clock.advance(minutes=1)
+        await undo_change(kept, one)
+    target = Target(entity_id=made)
+    looked = await preview(kept, principal, target)
+    ((id, why),) = [(one.id, one.why) for one in looked.scope.kept]
+    assert "undo removed it" in why
+    assert looked.labels[id] == "van · lent: Lent to Zephyrine Alt"
+    await erase(kept, principal, replace(target, mentions=True))
+    # Another tenant's own stays.
+    assert await _everywhere(admin, "Lent to Zephyrine") == {"memory_versions": 1}
+
+
 async def test_all_that_one_program_stored_goes(
     kept: Memory, principal: Principal, admin: Connection
 ) -> None:

@@ -115,7 +115,9 @@ async def _labels(tx: Transaction, scope: Scope, now: datetime) -> dict[UUID, st
         *(await labels_of(tx, items, now)).values(),
         *await entities.labels(tx, list(scope.doomed.entities[:MAX_SHOWN])),
     ]
-    return {row["id"]: row["label"] for row in found}
+    labels = {row["id"]: row["label"] for row in found}
+    undone = await erasure.removed(tx, erasure.Traces(ids=items.keys() - labels.keys()))
+    return labels | {row["id"]: row["label"] for row in undone}
 
 
 async def erase(

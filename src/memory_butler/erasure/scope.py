@@ -1,17 +1,18 @@
 """What an erasure takes: from what was named to all that was drawn from it alone."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 from uuid import UUID
 
 from memory_butler.domain import mistakes
 from memory_butler.domain.errors import InvalidInput, NotFound
 from memory_butler.domain.links import Item, MemoryType
+from memory_butler.domain.prompts import CAPITALISED
 from memory_butler.engine import inputs
 from memory_butler.store import episodes, erasure, facts, rules
-from memory_butler.store.erasure import Doomed
+from memory_butler.store.erasure import Doomed, Traces
 from memory_butler.store.transaction import Transaction
 
 
@@ -103,6 +104,12 @@ _SIGN: Final = re.compile(r"([^\w\s])")
 # "Brandts" and "Toms" are theirs; "also" is not Al's.
 _INFLECTED: Final = 4
 
+_UNDONE: Final = (
+    "an undo removed it, and its past state names the erased entity: erase it by its id"
+)
+
+_FIRST_NAME: Final = "has the first name alone, and may be about the erased person or another"
+
 _TABLES: Mapping[MemoryType, Any] = {"episode": episodes, "fact": facts, "rule": rules}
 
 
@@ -130,15 +137,16 @@ async def scope_of(tx: Transaction, target: Target) -> Scope:
                 ids.add(row["id"])
             else:
                 kept[row["id"]] = _kept(row)
+    for row in await _undone(tx, target, named, episode_ids, fact_ids):
+        {"episode": episode_ids, "fact": fact_ids, "rule": rule_ids}[row["kind"]].add(row["id"])
     for id in sorted(above):
         kept[id] = Kept("episode", id, "what was erased was drawn from it, and it may still say so")
     for id in await erasure.versions(tx, sorted(fact_ids)):
         kept.setdefault(id, Kept("fact", id, "an earlier or later version of what was erased"))
     gone = episode_ids | fact_ids | rule_ids
-    pattern = _naming(await erasure.names(tx, named.entities))
-    for row in await erasure.naming(tx, pattern) if pattern else []:
-        if row["id"] not in gone:
-            kept.setdefault(row["id"], Kept(row["kind"], row["id"], "names the erased entity"))
+    async for one in _naming_them(tx, named.entities):
+        if one.id not in gone:
+            kept.setdefault(one.id, one)
     doomed = Doomed(
         tuple(sorted(episode_ids)),
         tuple(sorted(fact_ids)),
@@ -146,6 +154,57 @@ async def scope_of(tx: Transaction, target: Target) -> Scope:
         named.entities,
     )
     return Scope(doomed, tuple(kept.values()))
+
+
+async def _naming_them(tx: Transaction, entities: Sequence[UUID]) -> AsyncIterator[Kept]:
+    """What names one of these entities, the surest first."""
+    pattern = _naming(await erasure.names(tx, entities))
+    if not pattern:
+        return
+    for row in await erasure.naming(tx, pattern):
+        yield Kept(row["kind"], row["id"], "names the erased entity")
+    first = [one for one in await erasure.first_names(tx, entities) if _is_first_name(one)]
+    for row in await erasure.first_naming(tx, _first_naming(first), first) if first else []:
+        yield Kept(row["kind"], row["id"], _FIRST_NAME)
+    for row in await erasure.removed(tx, Traces(pattern=pattern)):
+        yield Kept(row["kind"], row["id"], _UNDONE)
+
+
+async def _undone(
+    tx: Transaction, target: Target, named: Doomed, episode_ids: set[UUID], fact_ids: set[UUID]
+) -> list[Mapping[str, Any]]:
+    """What an undo removed of all this: a past state is all that is left of it, and goes too."""
+    pattern = _naming(await erasure.names(tx, named.entities), surely=True)
+    traces = Traces(
+        entities=named.entities,
+        session=target.session_id,
+        writer=target.writer,
+        ids=() if target.memory is None else (target.memory[1],),
+        pattern=pattern or None if target.mentions else None,
+    )
+    found: dict[UUID, Mapping[str, Any]] = {}
+    while True:
+        # What was drawn from one that was removed went before it, and is found by it.
+        traces = replace(
+            traces,
+            episodes={*episode_ids, *(id for id, row in found.items() if row["kind"] == "episode")},
+            facts={*fact_ids, *(id for id, row in found.items() if row["kind"] == "fact")},
+        )
+        new = {row["id"]: row for row in await erasure.removed(tx, traces)}
+        if new.keys() <= found.keys():
+            return list(found.values())
+        found |= new
+
+
+def _is_first_name(word: str) -> bool:
+    """A capital, and no title: "Dr", "Mrs."."""
+    return word[:1].isupper() and word.isalpha() and word.casefold() not in CAPITALISED
+
+
+def _first_naming(names: Iterable[str]) -> str:
+    """The regular expression of PostgreSQL for a first name alone: "Tom's", not "Tom Brandt"."""
+    one = "|".join(sorted(names))
+    return rf"(?:^|[^[:alnum:]-])(?:{one})(?![[:alnum:]]|-[[:upper:]]|\s+[[:upper:]])"
 
 
 def _naming(names: Iterable[str], *, surely: bool = False) -> str:
@@ -183,7 +242,9 @@ def _kept(row: Mapping[str, Any]) -> Kept:
 async def _named(tx: Transaction, target: Target) -> Doomed:
     if target.memory is not None:
         kind, id = target.memory
-        if not await _TABLES[kind].exists(tx, id):
+        if not await _TABLES[kind].exists(tx, id) and kind not in {
+            row["kind"] for row in await erasure.removed(tx, Traces(ids=(id,)))
+        }:
             raise NotFound(f"there is no {kind} {id}; it may have been erased already")
         plural = {"episode": "episodes", "fact": "facts", "rule": "rules"}[kind]
         return Doomed(**{plural: (id,)})
@@ -204,7 +265,7 @@ async def _named(tx: Transaction, target: Target) -> Doomed:
     if target.writer is not None:
         writer = inputs.name("writer", target.writer)
         stored = await erasure.of_writer(tx, writer)
-        if not stored.ids:
+        if not stored.ids and not await erasure.removed(tx, Traces(writer=writer)):
             raise NotFound(
                 f"there is nothing that {mistakes.named(writer)} stored; `memory-butler butlers` "
                 "lists butlers, `memory-butler token list` the tokens; one called ana is token:ana"
@@ -212,7 +273,7 @@ async def _named(tx: Transaction, target: Target) -> Doomed:
         return stored
     assert target.session_id is not None  # noqa: S101 -- exactly one is named
     found = await erasure.of_session(tx, target.session_id)
-    if not found:
+    if not found and not await erasure.removed(tx, Traces(session=target.session_id)):
         raise NotFound(
             f"no episode is of session {target.session_id}; it may have been erased already"
         )

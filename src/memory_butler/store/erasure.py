@@ -1,6 +1,6 @@
 """What erasing takes, and the taking, in the database."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -58,6 +58,19 @@ class Text:
     content: str = field(repr=False)
     words: str = field(repr=False)
     embedding: Vector | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """By what an undone memory is found: what it was of, drawn from or named. One is enough."""
+
+    entities: Collection[UUID] = ()
+    session: UUID | None = None
+    writer: str | None = None
+    episodes: Collection[UUID] = ()
+    facts: Collection[UUID] = ()
+    ids: Collection[UUID] = ()
+    pattern: str | None = None
 
 
 async def everything(tx: Transaction) -> Doomed:
@@ -125,6 +138,42 @@ async def naming(tx: Transaction, pattern: str) -> list[Row]:
     return rows(found)
 
 
+async def first_names(tx: Transaction, entity_ids: Sequence[UUID]) -> list[str]:
+    """The first names of those that are persons and are called more than that."""
+    return [row["name"] for row in await tx.fetch(SQL["first_names"], list(entity_ids))]
+
+
+async def first_naming(tx: Transaction, pattern: str, names: Sequence[str]) -> list[Row]:
+    """`kind` and `id` of what has a match, but for what is about an entity of such a first name."""
+    await unbounded(tx)
+    query, connection = SQL["first_naming"], tx.connection
+    found = await connection.fetch(
+        query, tx.tenant, pattern, list(names), timeout=UNBOUNDED_SECONDS
+    )
+    return rows(found)
+
+
+async def removed(tx: Transaction, traces: Traces) -> list[Row]:
+    """What undoing removed, and past states alone still have: `kind`, `id`, `label`.
+
+    Also its `content`, and the `words` it was found by. Every past state is read, as by `naming`.
+    """
+    await unbounded(tx)
+    found = await tx.connection.fetch(
+        SQL["removed"],
+        tx.tenant,
+        [str(id) for id in traces.entities],
+        traces.session,
+        traces.writer,
+        [str(id) for id in traces.episodes],
+        [str(id) for id in traces.facts],
+        list(traces.ids),
+        traces.pattern,
+        timeout=UNBOUNDED_SECONDS,
+    )
+    return rows(found)
+
+
 async def sources(tx: Transaction, facts: Sequence[UUID], rules: Sequence[UUID]) -> list[UUID]:
     """The episodes that these were drawn from and that are still there."""
     return await _ids(tx, "sources", list(facts), list(rules))
@@ -148,7 +197,11 @@ async def texts(tx: Transaction, doomed: Doomed, limit: int) -> list[Text]:
             Text(kind, row["id"], row["content"], row["words"], row["embedding"])
             for row in await tx.fetch(query, ids)
         ]
-    return found
+    # Of what an undo removed, its past state says it.
+    undone = await removed(tx, Traces(ids=doomed.ids - {one.id for one in found}))
+    return found + [
+        Text(row["kind"], row["id"], row["content"], row["words"], None) for row in undone[:limit]
+    ]
 
 
 async def messages(tx: Transaction, episode_ids: Sequence[UUID]) -> list[Row]:

@@ -73,6 +73,55 @@ UNION ALL
 SELECT 'rule', id FROM rules WHERE tenant_id = $1 AND content ~* $2
 ORDER BY 1, 2
 
+-- name: first_names
+-- Of these entities, as far as they are persons and have another name besides.
+SELECT DISTINCT split_part(trim(canonical_name), ' ', 1) AS name FROM entities
+WHERE tenant_id = $1 AND id = ANY($2) AND entity_type = 'person' AND trim(canonical_name) ~ '\s'
+
+-- name: first_naming
+-- Not what is about an entity of that first name: it is another's.
+SELECT 'episode' AS kind, id FROM episodes
+WHERE tenant_id = $1 AND concat(speaker, ' · ', content) ~ $2
+UNION ALL
+SELECT 'fact', f.id FROM facts f WHERE f.tenant_id = $1 AND f.subject || ' · ' || f.content ~ $2
+AND NOT EXISTS (SELECT FROM entities e WHERE e.tenant_id = $1 AND e.id = f.entity_id
+                AND split_part(trim(e.canonical_name), ' ', 1) = ANY ($3))
+UNION ALL
+SELECT 'rule', id FROM rules WHERE tenant_id = $1 AND content ~ $2
+ORDER BY 1, 2
+
+-- name: removed
+-- What an undo removed: no table has it any more, its last past state has the whole of it. By an entity,
+-- a session, a writer, what it was drawn from, a fact that it took the place of, its own id, or a name in it.
+WITH stored AS (
+    SELECT memory_id FROM memory_events
+    WHERE tenant_id = $1 AND event_type IN ('episode_created', 'fact_created', 'rule_created')
+      AND actor = $4 AND memory_id IS NOT NULL
+), whole AS (
+    SELECT DISTINCT ON (v.kind, v.id) v.kind, v.id, v.state,
+           v.state->>'content' AS content,
+           coalesce(v.state->>'subject', v.state->>'speaker', '') AS whose
+    FROM memory_versions v
+    WHERE v.tenant_id = $1 AND v.kind <> 'entity' AND v.state ?& ARRAY['content', 'created_at']
+      AND NOT EXISTS (SELECT FROM facts f WHERE f.tenant_id = $1 AND f.id = v.id)
+      AND NOT EXISTS (SELECT FROM rules r WHERE r.tenant_id = $1 AND r.id = v.id)
+      AND NOT EXISTS (SELECT FROM episodes e WHERE e.tenant_id = $1 AND e.id = v.id)
+    ORDER BY v.kind, v.id, v.known_from DESC
+)
+SELECT kind, id, content, concat_ws(' ', whose, state->>'predicate', content) AS words,
+       left(CASE kind WHEN 'fact' THEN
+           concat(whose, ' · ', replace(state->>'predicate', '_', ' '), ': ', content) ELSE content END, 200) AS label
+FROM whole
+WHERE state->>'entity_id' = ANY ($2::text[])
+   OR state->>'session_id' = $3::uuid::text
+   OR state->>'butler' = $4::text OR state->>'source_butler' = $4::text
+   OR id::text IN (SELECT memory_id FROM stored)
+   OR state->>'source_episode_id' = ANY ($5::text[])
+   OR state->>'supersedes_id' = ANY ($6::text[])
+   OR id = ANY ($7::uuid[])
+   OR whose || ' ' || content ~* $8::text
+ORDER BY kind, id
+
 -- name: versions
 -- What these facts replaced and what replaced them, directly or through others, without themselves. No step
 -- is counted: a fact that is reached twice is one, and so each is read once.
