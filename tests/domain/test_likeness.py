@@ -136,6 +136,16 @@ def test_spellings_of_a_subject(first: str, second: str, one: bool) -> None:
         (("phone", "030 4412 7751"), ("phone_office", "030 4412 7752"), None),
         (("phone", "030 4412 7751"), ("phone_number", "It is +49 30 4412 7751"), None),
         (("hobby", "plays the cello"), ("pastime", "collects stamps"), None),
+        # A mother in law is no mother, and coats are no shoes, however few letters the words have.
+        (("mother", "Is called Ada Sorel"), ("mother_in_law", "Is called Ines Brandt"), None),
+        (("name", "Is called Ada Brandt"), ("maiden_name", "Was born as Ada Sorel"), None),
+        (("husband", "Is David Brandt"), ("ex_husband", "Is Karl Weber"), None),
+        (("shoe_size", "wears shoe size 40"), ("coat_size", "wears coats in size S"), None),
+        (("shoe_size", "wears shoe size 40"), ("size_of_shoes", "is a 38"), "contradiction"),
+        # A dish and what is not liked are two things; smoking is one.
+        (("favourite_dish", "loves fish soup"), ("dislikes", "cannot eat chilli"), None),
+        (("smokes", "ten a day"), ("smoking", "does not smoke"), "contradiction"),
+        (("favourite_dish", "loves fish soup"), ("dislikes", "cannot eat fish"), "contradiction"),
         (("home", "once lived in Porto"), ("lives_in", "lives in Oslo"), None),
         (("port", "Uses 7001 once the proxy is up"), ("port", "Uses 7002"), "contradiction"),
         (("hora", "La piscina abre antes de las 8"), ("hora", "Abre a las 9"), "contradiction"),

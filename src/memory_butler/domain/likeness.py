@@ -42,6 +42,8 @@ _INFLECTED: Final = 0.8
 
 # Letters that stand for a word, which is stemming enough for any language with suffixes.
 _STEM: Final = 5
+# Of which "smokes" and "smoking" share so many.
+_ROOT: Final = 4
 # The share of words that a rewording keeps, and how many more words it may have.
 _KEPT: Final = 0.5
 _LONGER: Final = 1.75
@@ -161,6 +163,14 @@ _SINGLE: Final = tuple(
     version
     weight gewicht
     """.strip().splitlines()
+)
+# Words of a predicate that make it another property, whatever the rest of it is: a mother in law is
+# no mother, a maiden name no name.
+_ANOTHER_PROPERTY: Final = frozenset(
+    word[:_STEM]
+    for word in """
+    law step foster half ex former previous late maiden second other emergency
+    """.split()
 )
 # Words of a predicate that do not say which one: the property itself, and that it is a number.
 _SAYS_NOT_WHICH: Final = frozenset({"numbe", "numme", "numer", "no", "nr"}).union(*_SINGLE)
@@ -341,7 +351,7 @@ def _cannot_both_be(earlier: Statement, later: Statement, nearness: float) -> bo
     if named_alike and _of_another(earlier, later) and _of_another(later, earlier):
         return False
     if nearness >= _ON_ONE_THING and earlier.is_negated != later.is_negated:
-        return True
+        return _have_a_word(earlier, later)
     same_asked = bool(earlier.asked & later.asked)
     if _opposed(earlier, later) and (same_asked or _kept(earlier, later) >= _OPPOSED_KEEPS):
         return True
@@ -367,6 +377,8 @@ def _of_one_value(earlier: Statement, later: Statement) -> bool:
     """Whether both ask for one property of which there is one at a time, in one word or another: a
     city and a birthday are two, however near a long subject brings them."""
     one, other = _single_of(earlier), _single_of(later)
+    if (earlier.asked ^ later.asked) & _ANOTHER_PROPERTY:
+        return False
     if earlier.asked == later.asked or not earlier.asked & later.asked:
         return bool(one & other)
     return bool(one and other)
@@ -388,6 +400,13 @@ def _on_one_matter(earlier: Statement, later: Statement) -> bool:
     )
 
 
+def _have_a_word(earlier: Statement, later: Statement) -> bool:
+    """Whether predicate or content of one has a word of the other's, however it is inflected:
+    "Loves fish soup" and "Does not like chilli" are both of food, and about two things."""
+    one, other = ({word[:_ROOT] for word in each.asked | each.terms} for each in (earlier, later))
+    return not one.isdisjoint(other)
+
+
 def _are_siblings(one: Statement, other: Statement) -> bool:
     """Whether their predicates have a word together and each one of its own, as `bike_road` and
     `bike_mountain`, or are of a kind of which there are several."""
@@ -398,8 +417,13 @@ def _are_siblings(one: Statement, other: Statement) -> bool:
 def _of_another(one: Statement, other: Statement) -> bool:
     """Whether it says by itself what of its predicate the other lacks: "metrics_port", and "7070
     for metrics" beside "grpc_port"."""
-    own = one.asked - other.asked
-    return bool(own) and own <= one.terms - other.terms
+    own, said = one.asked - other.asked, one.terms - other.terms
+    return bool(own) and all(word in said or _plural(word) in said for word in own)
+
+
+def _plural(stem: str) -> str:
+    """As a content has it: "coats" where the predicate is `coat_size`."""
+    return f"{stem}s"[:_STEM]
 
 
 def _but_for_amounts(earlier: Statement, later: Statement) -> bool:
