@@ -8,6 +8,7 @@ from memory_butler.domain.persons import (
     asks_all_of_user,
     by_name,
     described_as,
+    in_full,
     may_describe,
 )
 
@@ -90,6 +91,61 @@ def test_a_question_about_others_and_a_long_one_stay_as_they_are(asked: str) -> 
 def test_a_description_is_put_by_name(fact: tuple[str, str, str], asked: str, put: str) -> None:
     assert may_describe(asked)
     assert by_name(asked, [Known(*fact)]) == put
+
+
+@pytest.mark.parametrize(
+    ("fact", "asked", "put"),
+    [
+        (("user", "mother", "Ada Sorel"), "Ring my mum", "Ring Ada Sorel"),
+        (("user", "dad", "Bert Sorel"), "Ring my father", "Ring Bert Sorel"),
+        (("user", "grandmother", "Ada Sorel"), "my granny's hat", "Ada Sorel's hat"),
+        (("Tom", "mother", "Ada Sorel"), "Ring Tom's mom", "Ring Ada Sorel"),
+    ],
+)
+def test_another_word_for_a_relation_means_the_same(
+    fact: tuple[str, str, str], asked: str, put: str
+) -> None:
+    assert by_name(asked, [Known(*fact)]) == put
+    assert fact[1] in described_as(asked).split()
+
+
+def test_the_word_that_a_fact_has_itself_is_surer() -> None:
+    told = [Known("user", "mother", "Ada Sorel"), Known("user", "mum", "Ines Brandt")]
+    assert by_name("Ring my mum", told) == "Ring Ines Brandt"
+    assert by_name("Ring my mother", told) == "Ring Ada Sorel"
+    assert by_name("Ring my mom", told) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "put"),
+    [
+        ("What is the lodger's number?", "What is Tom Reilly's number?"),
+        ("The lodger is ill", "Tom Reilly is ill"),
+        ("When does mum come?", "When does Helena Brandt come?"),
+        ("Omas Brille, sagt Oma", "Omas Brille, sagt Ingrid Brandt"),
+        ("Is May there?", "Is Mary Costa there?"),
+        # No name, somebody else's, two persons', and one of theirs.
+        ("You may ask", None),
+        ("What is her mum's number?", None),
+        ("Ring Tom's mum", None),
+        ("Ring Sam", None),
+        ("Feed the lodger's dog", None),
+        ("Ring Tom Reilly", None),
+        ("Ring Anna", None),
+        ("Ring mum " + "now " * 80, None),
+    ],
+)
+def test_another_name_is_put_in_full(asked: str, put: str | None) -> None:
+    known = [
+        ("Tom Reilly", ["the lodger", "Tommy"]),
+        ("Helena Brandt", ["Mum"]),
+        ("Ingrid Brandt", ["Oma"]),
+        ("Mary Costa", ["May"]),
+        ("Sam Keller", ["Sam"]),
+        ("Samira Ortiz", ["Sam"]),
+        ("Anna Weber", ["Anna"]),
+    ]
+    assert in_full(asked, known) == put
 
 
 def test_their_own_cleaner_is_meant_before_the_offices() -> None:

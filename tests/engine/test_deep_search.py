@@ -223,6 +223,64 @@ async def test_who_is_meant_by_what_they_are_is_found_by_name(
     assert flower not in {hit.row["id"] for hit in hybrid}
 
 
+async def test_who_is_called_by_another_name_is_asked_for_by_the_full_one(
+    memory: Memory, principal: Principal, other_tenant: Principal
+) -> None:
+    """What has the other name in its words is no better for that."""
+    people = ("Tom Reilly", "Tom Brandt", "Ada Sorel", "Eva Lange", "Leo Hall", "Mia Costa")
+    numbers, jobs = {}, {}
+    for place, name in enumerate(people):
+        aliases = ["the lodger"] if name == "Tom Reilly" else []
+        made = await create_entity(memory, principal, name, "person", aliases=aliases)
+        for predicate, content, into in (
+            ("phone_number", f"{name} has the number 0170 555 110{place}", numbers),
+            ("occupation", f"{name} is a {('nurse', 'baker')[place % 2]}", jobs),
+        ):
+            into[name], _ = await store_fact(
+                memory, principal, name, predicate, content, entity_id=made["id"]
+            )
+    for subject, content in (
+        ("Pepper", "Pepper is the lodger's terrier"),
+        ("hall", "The lodger hangs his coat in the hall"),
+    ):
+        await store_fact(memory, principal, subject, "note", content)
+    await create_entity(memory, other_tenant, "Zoe Elsewhere", "person", aliases=["the lodger"])
+    told = await recall(memory, principal, "What is the lodger's number?")
+    assert told[0].row["id"] == numbers["Tom Reilly"]
+    told = await recall(memory, principal, "What is the lodger's job?")
+    assert told[0].row["id"] == jobs["Tom Reilly"]
+    # His dog is another: that is asked as it stands.
+    (dog, *_) = await recall(memory, principal, "Is the lodger's dog a terrier?")
+    assert dog.row["subject"] == "Pepper"
+
+
+async def test_my_mum_is_not_the_one_whom_all_others_call_mum(
+    memory: Memory, principal: Principal
+) -> None:
+    """By a fact in the scope of who asks; the word need not be that of the fact."""
+    numbers = {}
+    for place, (name, aliases) in enumerate(
+        (("Helena Brandt", ["Mum"]), ("Ingrid Brandt", ["Oma"]), ("Ada Sorel", []))
+    ):
+        made = await create_entity(memory, principal, name, "person", aliases=aliases)
+        content = f"{name} has the number 0170 555 110{place}"
+        numbers[name], _ = await store_fact(
+            memory, principal, name, "phone_number", content, entity_id=made["id"]
+        )
+    await store_fact(memory, principal, "Mum", "wish", "Mum wants the phone off at ten")
+    for scope, mother in (("office", "Ingrid Brandt"), ("family", "Ada Sorel")):
+        said = f"The user's mother is {mother}"
+        await store_fact(memory, principal, "user", "mother", said, scope=scope)
+    asked = "What is my mum's number?"
+    for scope, name in (("office", "Ingrid Brandt"), ("family", "Ada Sorel")):
+        told = [hit.row["id"] for hit in await recall(memory, principal, asked, scope=scope)]
+        assert told.index(numbers[name]) < 2
+        others = set(numbers.values()) - {numbers[name]}
+        assert all(told.index(numbers[name]) < told.index(one) for one in others & {*told})
+    told = [hit.row["id"] for hit in await recall(memory, principal, asked, scope="kitchen")]
+    assert numbers["Helena Brandt"] in told[:2]
+
+
 async def test_what_is_planned_is_found_by_its_day(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:

@@ -6,7 +6,7 @@ whose birthday memory has under her name.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from memory_butler.domain import roles
@@ -88,16 +88,28 @@ _LABEL: Final = re.compile(r"[_ ]name$")
 _RELATIONS: Final = frozenset(
     """
     accountant agent apprentice architect assistant aunt babysitter barber bookkeeper boss boyfriend
-    brother butcher cat child cleaner client coach colleague company cook cousin dad daughter
+    brother butcher cat child cleaner client coach colleague company cook cousin dad daddy daughter
     dentist designer director doctor dog driver electrician employer father fiance fiancee flatmate
     foreman friend gardener girlfriend godfather godmother gp gran grandad granddaughter grandfather
-    grandma grandmother grandpa grandson guardian hairdresser horse husband kid landlady landlord
-    lawyer manager mechanic mentor midwife minder mom mother mum nanny neighbor neighbour nephew
-    niece notary nurse optician owner partner pet pharmacist physio physiotherapist plumber priest
-    principal rabbit roommate secretary sister solicitor son spouse supervisor supplier surgeon
-    teacher tenant therapist trainer tutor twin uncle vet wife
+    grandma grandmother grandpa grandson granny guardian hairdresser horse husband kid landlady
+    landlord lawyer manager mechanic mentor midwife minder mom mother mum mummy nanny neighbor
+    neighbour nephew niece notary nurse optician owner partner pet pharmacist physio physiotherapist
+    plumber priest principal rabbit roommate secretary sister solicitor son spouse supervisor
+    supplier surgeon teacher tenant therapist trainer tutor twin uncle vet wife
     """.split()
 )
+# Words for one relation, by each of them.
+_SAME: Final[Mapping[str, tuple[str, ...]]] = {
+    one: tuple(words)
+    for words in (
+        ("mother", "mum", "mom", "mummy"),
+        ("father", "dad", "daddy"),
+        ("grandmother", "grandma", "gran", "granny"),
+        ("grandfather", "grandpa", "grandad"),
+        ("neighbour", "neighbor"),
+    )
+    for one in words
+}
 # Several at once, and what each of them is: "my kids" are whoever is a son or a daughter.
 _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("kids", "children"), ("son", "daughter", "child", "kid")),
@@ -115,6 +127,13 @@ _GROUP: Final = re.compile(
 )
 # Before a group without an owner they say whose it is, or that it is none of anybody's.
 _NOT_OURS: Final = frozenset("his her their your its no other foster step hot these those".split())
+# Before a relation they say that it is not the one whom all call so: "my mum", "Tom's mum".
+_WHOSE: Final = re.compile(
+    r"(?:\b(?:my|our|your|his|her|their|(?:mein|dein|sein|ihr|unser)\w{0,2}|mon|ma|notre|votre"
+    r"|mi|mis|su|tu|mio|mia|meu|minha)|['’]s) $",
+    re.IGNORECASE,
+)
+_THEIRS: Final = re.compile(r"['’]s ([^\W\d_]{2,30})")
 _ONE_NAME: Final = re.compile(r"[^\W\d_a-zà-ÿ][^\W\d_]{1,30}")
 # "Leo und Mia": names alone.
 _LIST: Final = re.compile(
@@ -194,6 +213,8 @@ def described_as(question: str) -> str:
     words = [word for one in groups for word in (*_GROUPS.get(one, ()), one)]
     said = _IN_LAW.sub("-in-law", _by_owner(question))
     own = [word for one in _CALLED.finditer(said) for word in one.group(2).casefold().split()]
+    own += [same for word in own for same in _SAME.get(word, ())]
+    words += [one for one in own if one in _SAME]
     foreign = (foreign for word in (*words, *own) for foreign in roles.words_for(word))
     return " ".join(dict.fromkeys((*words, *foreign)))
 
@@ -226,6 +247,15 @@ def by_name(question: str, facts: Iterable[Known]) -> str | None:
                 there.add(described)
     for described in there:
         del named[described]
+    by_other_words: dict[str, set[str]] = {}
+    for described, said in named.items():
+        whose, of, what = described.rpartition("'s ")
+        for same in _SAME.get(what, ()):
+            by_other_words.setdefault(f"{whose}{of}{same}", set()).update(said)
+    # What a fact calls them itself is surer.
+    named = by_other_words | named
+    for described in there & by_other_words.keys():
+        named.pop(described, None)
     people = {described: _one_person(names) for described, names in named.items()}
     question = _IN_LAW.sub("-in-law", _by_owner(question))
     put = _GROUP.sub(lambda group: _all_of(group, named), question)
@@ -234,6 +264,42 @@ def by_name(question: str, facts: Iterable[Known]) -> str | None:
         if names := _of_roles(meant, named):
             put = put[: found.start()] + " and ".join(names) + put[found.end() :]
     return None if put == question else put
+
+
+def in_full(question: str, known: Iterable[tuple[str, Sequence[str]]]) -> str | None:
+    """A short question with the full name of who is called by another: "Oma", "the lodger" (C-485).
+
+    `known`: the name and the other names of each entity that it may mean. None where it has no
+    other name than the full one or a part of it, where two go by one, or where somebody else's is
+    meant: "her mum".
+    """
+    if len(question) > SHORT:
+        return None
+    called: dict[str, set[str]] = {}
+    for full, others in known:
+        for other in others:
+            called.setdefault(other, set()).add(full)
+    put = question
+    for other, meant in sorted(called.items(), key=lambda one: (-len(one[0]), one[0])):
+        full = min(meant)
+        if len(meant) > 1 or set(other.casefold().split()) <= set(full.casefold().split()):
+            continue
+        pattern = rf"(?<![\w'’-])(?:the )?({re.escape(other)})(?![\w-])"
+        for one in reversed([*re.finditer(pattern, put, re.IGNORECASE)]):
+            if _is_called(one, other):
+                put = put[: one.start()] + full + put[one.end() :]
+    return None if put == question else put
+
+
+def _is_called(found: re.Match[str], other: str) -> bool:
+    """Whether a name is meant, and not somebody else's: not "may" for May, nor "her mum".
+
+    Nor where it is asked for somebody of theirs: "the lodger's dog".
+    """
+    said, behind = found.group(1), _THEIRS.match(found.string, found.end())
+    is_name = said == other or " " in said or is_relation(said)
+    is_for_another = behind is not None and is_relation(behind.group(1))
+    return is_name and not is_for_another and _WHOSE.search(found.string[: found.start()]) is None
 
 
 def _of_roles(meant: Collection[str], named: Mapping[str, Collection[str]]) -> list[str]:
@@ -289,6 +355,11 @@ def _who_is(before: str, whose: str, what: str, people: Mapping[str, str | None]
         return people.get(whose + what)
     names = {people[of] for firm in _FIRMS if (of := f"{firm}'s {what}") in people}
     return names.pop() if len(names) == 1 else None
+
+
+def is_relation(word: str) -> bool:
+    """Whether it says what somebody is to somebody: "mum", "oma", "boss"."""
+    return word.casefold() in _RELATIONS or roles.is_one(word)
 
 
 def is_asker(subject: str) -> bool:

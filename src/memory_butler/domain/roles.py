@@ -212,5 +212,10 @@ def words_for(english: str) -> Iterator[str]:
     return (word for word, meant in _ENGLISH.items() if english in meant)
 
 
+def is_one(word: str) -> bool:
+    """Whether it is such a word: "Oma", "chef"."""
+    return plain(word.lower()) in _ENGLISH
+
+
 def _meant_by(match: re.Match[str]) -> tuple[str, ...]:
     return _ENGLISH.get(match[match.lastindex or 0].lower(), ())

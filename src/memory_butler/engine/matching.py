@@ -9,15 +9,24 @@ from uuid import UUID
 
 from memory_butler.domain import fusion
 from memory_butler.domain.deep import DeepScore, deep_scores, led_to
+from memory_butler.domain.entities import spellings
 from memory_butler.domain.links import MemoryType
-from memory_butler.domain.persons import Known, about_user, by_name, described_as, may_describe
+from memory_butler.domain.persons import (
+    Known,
+    about_user,
+    by_name,
+    described_as,
+    in_full,
+    is_relation,
+    may_describe,
+)
 from memory_butler.domain.prompts import asks, is_statement
 from memory_butler.engine.following import READ, STEP, SURE, follow
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.pointing import Pointed, pointed_at
 from memory_butler.engine.questions import Question, understood_in
 from memory_butler.engine.weighing import evidence_of, looked_at, relevance_of
-from memory_butler.store import facts
+from memory_butler.store import entities, facts
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.search import (
     Borne,
@@ -126,14 +135,33 @@ async def _of_one(
 ) -> list[Match]:
     """Every memory that bears on the question, or on the question by name, unordered."""
     pointed = await pointed_at(tx, types, asked)
-    found, worded_best = await _matches(tx, types, asked, pointed, embedding)
-    put = await _put_by_name(tx, types, asked, worded_best)
+    first = await _matches(tx, types, asked, pointed, embedding)
+    put = await _put_by_name(tx, types, asked, first)
     if put is None:
-        return found
+        return first.found
     named = await understood_in(replace(asked, text=put), asked.spoken)
     begun = _begin_embedding(memory, named, tx.tenant)
-    more, _ = await _matches(tx, types, named, pointed, begun)
-    return _united(found, more)
+    more = (await _matches(tx, types, named, pointed, begun)).found
+    meant = {one.found.id for one in more if one.about_named}
+    relations = {one for one in asked.spellings if is_relation(one)} - {*named.spellings}
+    if relations and any(one.about_named and one.found.id not in meant for one in first.found):
+        # "My mum" is another than the one whom all call Mum.
+        left = tuple(one for one in asked.spellings if one not in relations)
+        by_words = replace(asked, spellings=left)
+        first = await _matches(tx, types, by_words, pointed, embedding)
+    return _united(first.found, more)
+
+
+class _Wording(NamedTuple):
+    """What one wording of the question finds: candidates that bear on it, unordered.
+
+    `worded_best`: the facts that have the most of its words, the best first, which may say whom it
+    is about, though they bear on it too little themselves. `names_entity`: it names one.
+    """
+
+    found: list[Match]
+    worded_best: list[UUID]
+    names_entity: bool
 
 
 async def _matches(
@@ -142,13 +170,8 @@ async def _matches(
     asked: Question,
     pointed: Pointed,
     embedding: Awaitable[Vector | None],
-) -> tuple[list[Match], list[UUID]]:
-    """Every candidate that bears on one wording of the question, unordered.
-
-    Returns:
-        The candidates; and the facts that have the most of the question's words, the best first,
-        which may say whom it is about, though they bear on it too little themselves.
-    """
+) -> _Wording:
+    """Every candidate that bears on one wording of the question, unordered."""
     wanted = asked.wanted(types)
     deep = Deep(asked.spellings, asked.period) if asked.mode == "deep" else None
     if tx.past:
@@ -158,11 +181,12 @@ async def _matches(
     worded_best = _arm(found.get("fact", ()), "keyword_rank")[:DESCRIBING]
     vector = await embedding
     looked = None if vector is None else await looked_at(tx, wanted, asked, vector, found)
+    names_entity = looked is not None and looked[0].names_entity
     relevance = None if looked is None else relevance_of(asked, pointed, found, *looked)
     if relevance is not None:
         relevance |= {id: max(EVEN_CHANCE, relevance.get(id, 0.0)) for id in pointed.ids}
         if max(relevance.values(), default=0.0) < asked.min_relevance:
-            return [], worded_best
+            return _Wording([], worded_best, names_entity)
     scores: Mapping[UUID, DeepScore] = {}
     linked: Mapping[UUID, float] = {}
     if deep is not None:
@@ -195,7 +219,7 @@ async def _matches(
                     followed=one.id in linked,
                 )
             )
-    return matched, worded_best
+    return _Wording(matched, worded_best, names_entity)
 
 
 async def _followed(
@@ -234,22 +258,26 @@ async def _followed(
 
 
 async def _put_by_name(
-    tx: Transaction, types: Sequence[MemoryType], asked: Question, worded_best: list[UUID]
+    tx: Transaction, types: Sequence[MemoryType], asked: Question, first: _Wording
 ) -> str | None:
-    """The question by name, where it calls somebody by what they are and a fact says who that is.
+    """The question by name, where it calls somebody by what they are and a fact says who that is,
+    or by another of their names (C-485).
 
     Only of a deep search: the others promise the ranks of the question's own words.
     """
     if asked.mode != "deep" or "fact" not in types:
         return None
-    ids = list(worded_best) if may_describe(asked.text) else []
+    ids = list(first.worded_best) if may_describe(asked.text) else []
     if (described := described_as(asked.text)) and not tx.past:
         some = await worded(tx, asked.wanted(["fact"]), described, deep=True)
         ids += [row["id"] for row in some[:DESCRIBING]]
     rows = await facts.said(tx, ids) if ids else ()
-    return by_name(
-        asked.text, [Known(row["subject"], row["predicate"], row["content"]) for row in rows]
-    )
+    said = [Known(row["subject"], row["predicate"], row["content"]) for row in rows]
+    put = by_name(asked.text, said)
+    if not first.names_entity or tx.past:
+        return put
+    called = await entities.called(tx, spellings(put or asked.text))
+    return in_full(put or asked.text, called) or put
 
 
 def _united(found: Sequence[Match], put: Sequence[Match]) -> list[Match]:

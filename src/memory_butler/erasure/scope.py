@@ -13,6 +13,7 @@ from memory_butler.domain.prompts import CAPITALISED
 from memory_butler.engine import inputs
 from memory_butler.store import episodes, erasure, facts, rules
 from memory_butler.store.erasure import Doomed, Traces
+from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction
 
 
@@ -172,7 +173,7 @@ async def _naming_them(tx: Transaction, entities: Sequence[UUID]) -> AsyncIterat
 
 async def _undone(
     tx: Transaction, target: Target, named: Doomed, episode_ids: set[UUID], fact_ids: set[UUID]
-) -> list[Mapping[str, Any]]:
+) -> list[Row]:
     """What an undo removed of all this: a past state is all that is left of it, and goes too."""
     pattern = _naming(await erasure.names(tx, named.entities), surely=True)
     traces = Traces(
@@ -182,7 +183,7 @@ async def _undone(
         ids=() if target.memory is None else (target.memory[1],),
         pattern=pattern or None if target.mentions else None,
     )
-    found: dict[UUID, Mapping[str, Any]] = {}
+    found: dict[UUID, Row] = {}
     while True:
         # What was drawn from one that was removed went before it, and is found by it.
         traces = replace(

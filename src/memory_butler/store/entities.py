@@ -1,6 +1,7 @@
 """Entities in the database."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -55,6 +56,12 @@ async def exactly_named(tx: Transaction, name: str) -> UUID | None:
     """The one entity of this name or alias, kept from being merged away until commit."""
     found = await tx.fetch(SQL["exactly_named"], name)
     return found[0]["id"] if len(found) == 1 else None
+
+
+async def called(tx: Transaction, names: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The name, and the other names, of those that one of `names` may mean by another name."""
+    found = await tx.fetch(SQL["called"], list(names))
+    return [(row["canonical_name"], row["aliases"]) for row in found]
 
 
 async def lock(tx: Transaction, ids: list[UUID]) -> dict[UUID, Row]:

@@ -29,6 +29,13 @@ WHERE tenant_id = $1 AND metadata->>'merged_into' IS NULL AND id = ANY (ARRAY(
     WHERE tenant_id = $1 AND alias_keys IS NOT NULL AND key_of($2) = ANY (alias_keys)))
 LIMIT 2 FOR SHARE
 
+-- name: called
+-- Those that go by one of these names, in as many spellings as they are given, by another than the usual.
+SELECT canonical_name, aliases FROM entities
+WHERE tenant_id = $1 AND id = ANY (entities_named($1, $2::text[])) AND aliases && $2::text[]
+  AND metadata->>'merged_into' IS NULL
+ORDER BY canonical_name, id
+
 -- name: lock
 SELECT {columns} FROM entities WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
 
