@@ -105,6 +105,40 @@ async def test_what_another_answer_contradicts_is_labelled(client: Client, clock
     )
 
 
+async def test_whose_a_fact_is_is_told_where_its_subject_is_another_name(client: Client) -> None:
+    """After a marriage memory still says Weber, and whoever asks for Lange cannot know her."""
+    given = {"canonical_name": "Anna Weber", "entity_type": "person"}
+    anna = (await client.call("entity_create", **given))["entity"]["id"]
+    for subject, predicate, content in (
+        ("Anna Weber", "phone", "Anna Weber has the number 555 0108"),
+        ("Weber", "school", "Weber goes to the Humboldt school"),
+        ("anna weber", "shoe_size", "Anna Weber wears shoe size 38"),
+    ):
+        await client.call(
+            "memory_store_fact",
+            subject=subject,
+            predicate=predicate,
+            content=content,
+            entity_id=anna,
+        )
+    await client.call("memory_store_fact", subject="Weber", predicate="x", content="is a firm")
+    asked = {"topic": "Anna Weber", "min_relevance": 0}
+    told = (await client.read("memory_recall", **asked)).splitlines()
+    assert [one.startswith("- Weber school") for one in told] == [
+        one.endswith(", about Anna Weber]") for one in told
+    ]
+    await client.call(
+        "entity_update", entity_id=anna, canonical_name="Anna Lange", aliases=["Anna Weber"]
+    )
+    asked["topic"] = "Anna Lange's phone, school and shoe size"
+    told = (await client.read("memory_recall", **asked)).splitlines()
+    assert sum(one.endswith(", about Anna Lange]") for one in told) == 3
+    searched = (await client.read("memory_search", query="Anna Lange's phone")).splitlines()
+    assert searched[0].endswith(", about Anna Lange]")
+    results = (await client.call("memory_recall", **asked))["results"]
+    assert {one["scores"]["about"] for one in results} == {"Anna Lange", None}
+
+
 async def test_a_search_says_where_its_good_answers_end(client: Client) -> None:
     for number, content in enumerate(_FACTS):
         await _fact(client, content, number)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from memory_butler.domain import scoring
 from memory_butler.domain.confidence import effective_confidence
-from memory_butler.domain.facts import lifecycle_state
+from memory_butler.domain.facts import key_of, lifecycle_state
 from memory_butler.domain.links import MEMORY_TYPES, MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.scoring import Share, first_with_shares, raised
@@ -22,7 +22,7 @@ from memory_butler.engine.reranking import reranked
 from memory_butler.engine.served import Audience, note
 from memory_butler.inference.reranker import BackgroundReranker
 from memory_butler.retrieval_config import SearchMode
-from memory_butler.store import conflicts, episodes, facts, rules
+from memory_butler.store import conflicts, entities, episodes, facts, rules
 from memory_butler.store.rows import Row
 from memory_butler.store.search import Found
 from memory_butler.store.transaction import Transaction, retried, transaction
@@ -41,6 +41,7 @@ class Hit:
 
     `place` is what answers are ordered by: recall's rank score, or the score of the search mode.
     `outdated`: another answer of the recall contradicts it, and would replace it under its key.
+    `about`: the entity that a fact is about, by its name, where its subject is another.
     """
 
     memory_type: MemoryType
@@ -50,6 +51,7 @@ class Hit:
     place: float
     score: scoring.ScoreParts | None = None
     outdated: bool = False
+    about: str | None = None
 
     @property
     def relevance(self) -> float | None:
@@ -354,6 +356,7 @@ async def _taken(
     take = _look if quiet else _bump
     with span("sql bump", memories=len(best)):
         rows = await take(tx, [one.match for one in best], now)
+        names = await _other_names(tx, rows.values())
     return [
         Hit(
             one.match.memory_type,
@@ -363,10 +366,27 @@ async def _taken(
             one.place,
             one.score,
             one.outdated,
+            names.get(one.match.found.id),
         )
         for one in best
         if (row := rows.get(one.match.found.id)) is not None
     ]
+
+
+async def _other_names(tx: Transaction, found: Collection[Row]) -> dict[UUID, str]:
+    """Of each fact whose subject is not the name of its entity: that name. Whoever asked for Anna
+    Lange cannot know that Anna Weber is she (C-486)."""
+    owners = {row["id"]: row["entity_id"] for row in found if row.get("entity_id") is not None}
+    if not owners:
+        return {}
+    labels = await entities.labels(tx, sorted(set(owners.values())))
+    names = {row["id"]: row["label"] for row in labels}
+    subjects = {row["id"]: row["subject"] for row in found if row["id"] in owners}
+    return {
+        id: name
+        for id, owner in owners.items()
+        if (name := names.get(owner)) is not None and key_of(name) != key_of(subjects[id])
+    }
 
 
 def _place(match: Match, mode: SearchMode) -> float:

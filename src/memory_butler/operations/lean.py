@@ -81,6 +81,8 @@ def _marks(memory: Memory) -> Iterable[str]:
             yield memory.lifecycle_state
         if memory.valid_until is not None:
             yield f"until {last_day(memory.valid_until):%Y-%m-%d}"
+    if memory.scores is not None and memory.scores.about is not None:
+        yield f"about {one_line(memory.scores.about)}"
     if not isinstance(memory, Episode) and memory.scope != "global":
         yield f"scope {one_line(memory.scope)}"
     if memory.trust != DEFAULT_TRUST.label:

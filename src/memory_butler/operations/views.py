@@ -294,6 +294,10 @@ class Scores(Output):
     outdated: bool = Field(
         False, description="Recall: another answer contradicts this one, and comes before it."
     )
+    about: str | None = Field(
+        None,
+        description="The name of the entity that a fact is about, where its subject is another.",
+    )
     explain: dict[str, Rounded | int | bool | None] | None = Field(
         None, description="Every part of the score, when asked for."
     )
@@ -448,6 +452,7 @@ def found(hit: "Hit", *, explain: bool) -> Episode | Fact | Rule:
         rerank_score=match.rerank_score,
         composite_score=None if hit.score is None else hit.score.composite,
         outdated=hit.outdated,
+        about=hit.about,
         explain=hit.explain() if explain else None,
     )
     row = hit.row | {"scores": scores}
