@@ -228,7 +228,8 @@ async def test_who_is_called_by_another_name_is_asked_for_by_the_full_one(
 ) -> None:
     """What has the other name in its words is no better for that."""
     people = ("Tom Reilly", "Tom Brandt", "Ada Sorel", "Eva Lange", "Leo Hall", "Mia Costa")
-    numbers, jobs = {}, {}
+    numbers: dict[str, UUID] = {}
+    jobs: dict[str, UUID] = {}
     for place, name in enumerate(people):
         aliases = ["the lodger"] if name == "Tom Reilly" else []
         made = await create_entity(memory, principal, name, "person", aliases=aliases)

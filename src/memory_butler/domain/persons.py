@@ -294,7 +294,7 @@ def in_full(question: str, known: Iterable[tuple[str, Sequence[str]]]) -> str | 
 def _is_called(found: re.Match[str], other: str) -> bool:
     """Whether a name is meant, and not somebody else's: not "may" for May, nor "her mum".
 
-    Nor where it is asked for somebody of theirs: "the lodger's dog".
+    Nor where it is asked for their own dog or mother: "the lodger's dog".
     """
     said, behind = found.group(1), _THEIRS.match(found.string, found.end())
     is_name = said == other or " " in said or is_relation(said)
