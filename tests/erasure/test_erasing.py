@@ -26,7 +26,7 @@ from memory_butler.domain.errors import (
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import confirm_memory
-from memory_butler.engine.edits import edit_fact
+from memory_butler.engine.edits import edit_fact, edit_rule
 from memory_butler.engine.entities import create_entity, merge_entities
 from memory_butler.engine.export import export_all, restore_all
 from memory_butler.engine.feedback import rule_harmed
@@ -229,6 +229,28 @@ async def test_what_has_the_first_name_of_an_erased_person_alone_is_told(
     wider = (await preview(kept, principal, Target(entity_id=made, mentions=True))).scope
     assert {one.id for one in wider.kept} == set(told)
     assert (await preview(kept, principal, Target(entity_id=firm))).scope.kept == ()
+
+
+async def test_what_once_named_an_erased_person_and_who_shares_the_name_are_told(
+    kept: Memory, principal: Principal, clock: Clock
+) -> None:
+    made = (await create_entity(kept, principal, "Tom Reilly", "person"))["id"]
+    other = (await create_entity(kept, principal, "Tom Brandt", "person"))["id"]
+    firm = (await create_entity(kept, principal, "Tom Reilly Removals", "organization"))["id"]
+    rule = await store_rule(kept, principal, "Ring Tom Reilly before noon")
+    clock.advance(minutes=1)
+    await edit_rule(kept, principal, rule, {"content": "Ring before noon"})
+    await merge_entities(kept, principal, made, other)
+    clock.advance(minutes=1)
+    merged = Target(entity_id=made)
+    await undo_change(kept, principal)
+    looked = await preview(kept, principal, merged)
+    why = {one.id: one.why for one in looked.scope.kept}
+    once = "named the erased entity before it was changed, and its past state still does"
+    assert why == {other: once, rule: once, firm: "has a name of the erased entity"}
+    assert looked.labels[firm] == "Tom Reilly Removals"
+    done = (await erase(kept, principal, replace(merged, mentions=True))).certificate
+    assert {one["kind"] for one in done["kept"]["items"]} == {"entity", "rule"}
 
 
 async def test_what_an_undo_removed_of_a_person_goes_too(

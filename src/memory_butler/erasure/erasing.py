@@ -110,10 +110,15 @@ async def preview(memory: Memory, principal: Principal, target: Target) -> Previ
 async def _labels(tx: Transaction, scope: Scope, now: datetime) -> dict[UUID, str]:
     kinds: tuple[MemoryType, ...] = ("episode", "fact", "rule")
     items = {id: kind for kind in kinds for id in scope.doomed.of(kind)[:MAX_SHOWN]}
-    items |= {one.id: one.kind for one in scope.kept[:MAX_SHOWN]}
+    named = list(scope.doomed.entities[:MAX_SHOWN])
+    for one in scope.kept[:MAX_SHOWN]:
+        if one.kind == "entity":
+            named.append(one.id)
+        else:
+            items[one.id] = one.kind
     found = [
         *(await labels_of(tx, items, now)).values(),
-        *await entities.labels(tx, list(scope.doomed.entities[:MAX_SHOWN])),
+        *await entities.labels(tx, named),
     ]
     labels = {row["id"]: row["label"] for row in found}
     undone = await erasure.removed(tx, erasure.Traces(ids=items.keys() - labels.keys()))

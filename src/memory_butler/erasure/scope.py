@@ -79,7 +79,7 @@ class Kept:
     what was erased.
     """
 
-    kind: Literal["fact", "rule", "episode"]
+    kind: Literal["fact", "rule", "episode", "entity"]
     id: UUID
     why: str
     left: int = 0
@@ -109,6 +109,7 @@ _UNDONE: Final = (
     "an undo removed it, and its past state names the erased entity: erase it by its id"
 )
 
+_ONCE: Final = "named the erased entity before it was changed, and its past state still does"
 _FIRST_NAME: Final = "has the first name alone, and may be about the erased person or another"
 
 _TABLES: Mapping[MemoryType, Any] = {"episode": episodes, "fact": facts, "rule": rules}
@@ -164,6 +165,10 @@ async def _naming_them(tx: Transaction, entities: Sequence[UUID]) -> AsyncIterat
         return
     for row in await erasure.naming(tx, pattern):
         yield Kept(row["kind"], row["id"], "names the erased entity")
+    for row in await erasure.other_names(tx, pattern, entities):
+        yield Kept(
+            row["kind"], row["id"], _ONCE if row["once"] else "has a name of the erased entity"
+        )
     first = [one for one in await erasure.first_names(tx, entities) if _is_first_name(one)]
     for row in await erasure.first_naming(tx, _first_naming(first), first) if first else []:
         yield Kept(row["kind"], row["id"], _FIRST_NAME)

@@ -47,7 +47,7 @@ class EraseInput(Input):
 class KeptMemory(Output):
     """Something that rests on other evidence too, or names an erased entity."""
 
-    kind: Literal["episode", "fact", "rule"]
+    kind: Literal["episode", "fact", "rule", "entity"]
     id: UUID
     why: str
     episodes_left: int = Field(description="Other episodes that it rests on and that are there.")

@@ -138,6 +138,15 @@ async def naming(tx: Transaction, pattern: str) -> list[Row]:
     return rows(found)
 
 
+async def other_names(tx: Transaction, pattern: str, but: Sequence[UUID]) -> list[Row]:
+    """Other entities with a match in a name, and what had one before it was changed: `kind`, `id`,
+    `once`."""
+    await unbounded(tx)
+    query, connection = SQL["other_names"], tx.connection
+    found = await connection.fetch(query, tx.tenant, pattern, list(but), timeout=UNBOUNDED_SECONDS)
+    return rows(found)
+
+
 async def first_names(tx: Transaction, entity_ids: Sequence[UUID]) -> list[str]:
     """The first names of those that are persons and are called more than that."""
     return [row["name"] for row in await tx.fetch(SQL["first_names"], list(entity_ids))]

@@ -73,6 +73,18 @@ UNION ALL
 SELECT 'rule', id FROM rules WHERE tenant_id = $1 AND content ~* $2
 ORDER BY 1, 2
 
+-- name: other_names
+-- Entities but these that have such a name, or once had it, and rules that once said it.
+SELECT 'entity' AS kind, id, false AS once FROM entities
+WHERE tenant_id = $1 AND id <> ALL ($3::uuid[]) AND concat_ws(E'\n', canonical_name, aliases::text) ~* $2
+UNION ALL
+SELECT DISTINCT v.kind, v.id, true FROM memory_versions v
+WHERE v.tenant_id = $1 AND v.kind IN ('entity', 'rule') AND v.id <> ALL ($3::uuid[])
+  AND concat_ws(E'\n', v.state->>'content', v.state->>'canonical_name', v.state->>'aliases') ~* $2
+  AND (EXISTS (SELECT FROM entities e WHERE e.tenant_id = $1 AND e.id = v.id)
+       OR EXISTS (SELECT FROM rules r WHERE r.tenant_id = $1 AND r.id = v.id))
+ORDER BY once, 1, 2
+
 -- name: first_names
 -- Of these entities, as far as they are persons and have another name besides.
 SELECT DISTINCT split_part(trim(canonical_name), ' ', 1) AS name FROM entities
