@@ -176,6 +176,21 @@ def test_spellings_of_a_subject(first: str, second: str, one: bool) -> None:
         (("grpc_port", "port 7070 for gRPC"), ("metrics_port", "port 9464 for metrics"), None),
         (("db_port", "the DB has port 7070, not 7071"), ("ui_port", "the UI has port 9464"), None),
         (("api_port", "port 7070"), ("server_port", "port 9464"), "contradiction"),
+        # One says which it is; and a package manager is nobody's boss.
+        (("http_port", "The HTTP port is 7070"), ("database_port", "Postgres on port 9464"), None),
+        (("package_manager", "Uses npm"), ("state_management", "State is kept in Redux"), None),
+        (("http_port", "The API is at port 7070"), ("api_port", "port 9464"), "contradiction"),
+        # What is denied beside what is said, of something else.
+        (
+            ("login", "Login uses sessions in Redis; JWT was dropped as it could not be revoked"),
+            ("redis", "Redis keeps the sessions, on port 6380"),
+            None,
+        ),
+        (
+            ("login", "Login uses tokens; Redis does not keep the sessions"),
+            ("redis", "Redis keeps the sessions, on port 6380"),
+            "contradiction",
+        ),
         # What has changed, under another name.
         (
             ("commute", "Takes the tram to the office"),

@@ -79,6 +79,7 @@ _KINDS: Final = frozenset(
     office project repo repository room server service site svc system team ticket tool
     """.split()
 )
+_CLAUSES: Final = re.compile(r"[.;:!?]\s|\b(?:because|since|weil|porque|car)\b")
 # A bound, not a negation.
 _BOUNDS: Final = re.compile(r"\bno(?:t)? (?:later|earlier|more|less|fewer|longer) than\b")
 _NO_MORE: Final = re.compile(r"\bno longer\b|\bnot any ?more\b")
@@ -260,9 +261,21 @@ class Statement:
     @cached_property
     def is_negated(self) -> bool:
         """Whether it says that something is not."""
-        text = self.text.replace("n't", " not").replace("n’t", " not").replace("non-", "non")
-        words = _WORD.findall(text)
-        return any(word in _NEGATIONS for word in words)
+        return _denies(self._without_contractions)
+
+    @cached_property
+    def _without_contractions(self) -> str:
+        return self.text.replace("n't", " not").replace("n’t", " not").replace("non-", "non")
+
+    @cached_property
+    def denied_beside(self) -> frozenset[str] | None:
+        """The stems of what it denies behind what it says, as in "JWT was dropped because tokens
+        could not be revoked"; None where what it says first is denied."""
+        first, *rest = _CLAUSES.split(self._without_contractions)
+        if _denies(first):
+            return None
+        denied = " ".join(filter(_denies, rest))
+        return frozenset(term for word in _WORD.findall(denied) for term in _terms(word))
 
     @cached_property
     def is_former(self) -> bool:
@@ -348,10 +361,15 @@ def _said_beside(subject: str) -> frozenset[str]:
 def _cannot_both_be(earlier: Statement, later: Statement, nearness: float) -> bool:
     single = _of_one_value(earlier, later)
     named_alike = not single or bool(earlier.asked & later.asked)
-    if named_alike and _of_another(earlier, later) and _of_another(later, earlier):
+    if named_alike and _of_two(earlier, later):
         return False
     if nearness >= _ON_ONE_THING and earlier.is_negated != later.is_negated:
-        return _have_a_word(earlier, later)
+        if not _have_a_word(earlier, later):
+            return False
+        denies, other = (earlier, later) if earlier.is_negated else (later, earlier)
+        beside = denies.denied_beside
+        if beside is None or beside & (other.terms | other.asked):
+            return True
     same_asked = bool(earlier.asked & later.asked)
     if _opposed(earlier, later) and (same_asked or _kept(earlier, later) >= _OPPOSED_KEEPS):
         return True
@@ -408,10 +426,22 @@ def _have_a_word(earlier: Statement, later: Statement) -> bool:
 
 
 def _are_siblings(one: Statement, other: Statement) -> bool:
+    """Whether they are two of one property, or of a kind of which there are several."""
+    return _are_parted(one, other) or is_of_several(other)
+
+
+def _of_two(one: Statement, other: Statement) -> bool:
+    """Whether they are about two things, by what each says itself; one is enough where both ask for
+    one property: "The HTTP port is 8080" as `http_port` beside a `database_port`."""
+    mine, theirs = _of_another(one, other), _of_another(other, one)
+    return (mine or theirs) if _are_parted(one, other) else mine and theirs
+
+
+def _are_parted(one: Statement, other: Statement) -> bool:
     """Whether their predicates have a word together and each one of its own, as `bike_road` and
-    `bike_mountain`, or are of a kind of which there are several."""
+    `bike_mountain`."""
     both, mine, theirs = one.asked & other.asked, one.asked - other.asked, other.asked - one.asked
-    return bool(both and mine and theirs) or is_of_several(other)
+    return bool(both and mine and theirs)
 
 
 def _of_another(one: Statement, other: Statement) -> bool:
@@ -596,6 +626,10 @@ def _is_spelt_like(word: str, known: Iterable[str], least: float) -> bool:
 def _terms(word: str) -> list[str]:
     """The stems of what a word is parted into."""
     return [part[:_STEM] for part in _parted(word)]
+
+
+def _denies(text: str) -> bool:
+    return any(word in _NEGATIONS for word in _WORD.findall(text))
 
 
 def _parted(word: str) -> list[str]:
