@@ -69,6 +69,7 @@ SHAPES: Final[tuple[Shape, ...]] = (
     _token("Doppler token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{40,80}"),
     _token("age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     _token("Twilio key", "SK", r"SK[a-f0-9]{32}"),
+    _token("Docker token", "dckr_", r"dckr_[po]at_[A-Za-z0-9_-]{20,60}"),
     Shape(
         "webhook address",
         "hooks.slack.com/",
@@ -104,6 +105,24 @@ SHAPES: Final[tuple[Shape, ...]] = (
         ),
     ),
     Shape(
+        "token",
+        "://",
+        # In place of a login; the key of a Sentry address is no secret, each client has it.
+        re.compile(
+            r"(?<![\w+.-])https?://(?=[A-Za-z0-9]{0,250}\d)(?=[A-Za-z0-9]{0,250}[A-Za-z])"
+            r"(?P<secret>[A-Za-z0-9]{20,250})@(?![\w.-]{0,60}\bsentry\b)[\w\[]"
+        ),
+    ),
+    Shape(
+        "session cookie",
+        "ookie",
+        re.compile(
+            r"[Cc]ookie['\"]?:\s?(?:[^\s;=]{1,60}=[^\s;'\"]{0,200};\s?){0,30}"
+            r"[\w.-]{0,30}(?:[Ss]ess|[Ss]id|[Aa]uth|[Jj]wt|[Tt]oken)[\w.-]{0,30}="
+            r"(?P<secret>[\w.%~+/=:-]{16,4000})"
+        ),
+    ),
+    Shape(
         "bearer token",
         "uthorization",
         re.compile(
@@ -123,6 +142,22 @@ SHAPES: Final[tuple[Shape, ...]] = (
         "password",
         "sshpass",
         re.compile(r"\bsshpass\s{1,3}-p\s{0,3}['\"]?(?P<secret>[^\s'\"]{3,200})"),
+    ),
+    Shape(
+        "password",
+        "login",
+        re.compile(
+            r"\b(?:docker|podman|nerdctl|buildah|skopeo|oras|helm)\b[^\n]{0,40}?\slogin\b[^\n]{0,80}?"
+            r"\s-p[ =]?['\"]?(?P<secret>[^\s'\"-][^\s'\"]{2,200})"
+        ),
+    ),
+    Shape(
+        "password",
+        " -a",
+        re.compile(
+            r"\b(?:redis|valkey|keydb)-cli\b[^\n]{0,80}?\s-a[ =]?['\"]?"
+            r"(?P<secret>[^\s'\"-][^\s'\"]{2,200})"
+        ),
     ),
     Shape(
         "password",
