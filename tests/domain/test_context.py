@@ -117,6 +117,16 @@ def plain(
     return assemble(facts, rules, token_budget=token_budget, quotas=quotas, now=NOW)
 
 
+@pytest.mark.parametrize("layout", ["standard", "annotated"])
+def test_a_rule_that_did_much_harm_says_so(layout: ContextLayout) -> None:
+    """Its effectiveness of 0.00 is also that of a rule which nobody has tried."""
+    harmful = replace(rule(1), effectiveness=0.0, harmful=3)
+    block = assemble(
+        [], [harmful, rule(2)], token_budget=3000, quotas=QUOTAS, layout=layout, now=NOW
+    )
+    assert block.text.count(", did harm 3 times") == 1
+
+
 @pytest.mark.requirement("CTX-01", "CTX-02", "CTX-03")
 def test_the_standard_layout() -> None:
     assert plain([fact(1)], [rule(2)]).text == (

@@ -12,8 +12,11 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.quotas import Quotas
-from memory_butler.engine.context import MAX_TOKEN_BUDGET, build_context
+from memory_butler.engine.context import MAX_TOKEN_BUDGET, BuiltContext, build_context
+from memory_butler.engine.edits import edit_rule
+from memory_butler.engine.feedback import rule_harmed
 from memory_butler.engine.memory import Memory
+from memory_butler.engine.receipts import replay
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.retrieval_config import RetrievalConfig
 
@@ -182,3 +185,24 @@ async def test_fading_memories_stay_out_and_nothing_is_bumped(
     assert context.included == (sure,)
     assert (await row(admin, "facts", sure))["reference_count"] == 0
     assert (await row(admin, "facts", fading))["last_referenced_at"] == NOW
+
+
+async def test_a_rule_that_did_much_harm_is_told_with_it_until_the_sweep_or_an_edit(
+    memory: Memory, principal: Principal
+) -> None:
+    """The sweep, which makes it a warning, may be a day away."""
+    rule = await store_rule(memory, principal, "Mock the database in each test")
+    for _ in range(3):
+        assert "did harm" not in (await _tests_of_the_database(memory, principal)).text
+        await rule_harmed(memory, principal, rule, "the mock hid a broken query")
+    told = await _tests_of_the_database(memory, principal)
+    assert "(maturity: candidate, effectiveness: 0.00, did harm 3 times)" in told.text
+    assert told.receipt_id is not None
+    again = await replay(memory, principal, told.receipt_id)
+    assert again.text == told.text
+    await edit_rule(memory, principal, rule, {"content": "Mock no database in any test"})
+    assert "did harm" not in (await _tests_of_the_database(memory, principal)).text
+
+
+async def _tests_of_the_database(memory: Memory, principal: Principal) -> BuiltContext:
+    return await build_context(memory, principal, "a test of the database", "general")

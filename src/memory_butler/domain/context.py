@@ -59,11 +59,12 @@ class ContextFact(InBlock):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextRule(InBlock):
-    """A rule as the block shows it."""
+    """A rule as the block shows it; `harmful`: how often it did harm, where the sweep turns it."""
 
     maturity: Maturity
     scope: str
     effectiveness: float
+    harmful: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,9 +343,15 @@ def _doubt(fact: ContextFact) -> str:
 def _rule_line(rule: ContextRule, layout: ContextLayout) -> str:
     content = _within(rule.content)
     if layout == "annotated":
-        return f"- {content} [{rule.maturity}, {_within(rule.scope)}{_source(rule.trust)}]\n"
+        known = f"{rule.maturity}, {_within(rule.scope)}"
+        return f"- {content} [{known}{_harm(rule)}{_source(rule.trust)}]\n"
     earned = f"maturity: {rule.maturity}, effectiveness: {rule.effectiveness:.2f}"
-    return f"- {content} ({earned}{_source(rule.trust)})\n"
+    return f"- {content} ({earned}{_harm(rule)}{_source(rule.trust)})\n"
+
+
+def _harm(rule: ContextRule) -> str:
+    """That it did harm: an effectiveness of 0 is that of a rule which nobody has tried, too."""
+    return f", did harm {rule.harmful} times" if rule.harmful else ""
 
 
 def _episode_line(episode: ContextEpisode, now: datetime) -> str:

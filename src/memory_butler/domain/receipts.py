@@ -167,6 +167,7 @@ def replayed(receipt: Receipt, texts: Mapping[UUID, Text]) -> AssembledContext:
                         maturity=shown["maturity"],
                         scope=shown["scope"],
                         effectiveness=shown["effectiveness"],
+                        harmful=shown.get("harmful", 0),
                     )
                 )
             case "episode":

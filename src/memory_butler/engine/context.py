@@ -266,6 +266,8 @@ def _as_shown(hit: Hit) -> InBlock:
             maturity=row["maturity"],
             scope=row["scope"],
             effectiveness=row["effectiveness_score"],
+            # Not of one that was edited since: its counters stay, and the harm was the old text's.
+            harmful=row["harmful_count"] if row["metadata"].get("needs_inversion") is True else 0,
         )
     return ContextFact(
         *shared,

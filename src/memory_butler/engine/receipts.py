@@ -117,6 +117,8 @@ def _weighed(hit: Hit, place: Place, one: InBlock | None, better: UUID | None = 
                 "scope": one.scope,
                 "effectiveness": one.effectiveness,
             }
+            if one.harmful:
+                shown["harmful"] = one.harmful
     return Weighed(
         memory_type=hit.memory_type,
         id=hit.row["id"],
