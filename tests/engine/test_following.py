@@ -195,7 +195,7 @@ async def test_what_was_led_to_takes_a_few_places_of_an_answer(
         for number in range(3):
             who = f"{subject.title()} Oltmann"
             await tell(memory, principal, who, f"number_{number}", f"Reached under 0441 55{number}")
-    for limit, at_most in ((5, 1), (10, 2), (14, 2)):
+    for limit, at_most in ((5, 1), (10, 2), (12, 2)):
 
         async def answered(limit: int = limit) -> set[UUID]:
             asked = "pottery class, whom do I text?"

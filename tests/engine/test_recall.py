@@ -451,3 +451,50 @@ async def test_what_matters_most_of_whom_a_question_names_is_told(
     assert told == [id for id in everything if id in told]
     assert len(told) == 6
     assert of_other not in told
+
+
+async def test_what_a_question_names_by_its_subject_comes_first(
+    memory: Memory, principal: Principal
+) -> None:
+    """Of repositories, which nobody registers. What is known of one has its name in each fact, so
+    that the name tells the keyword search little."""
+    known = {
+        "web-shop": {
+            "test_command": "Run tests with `uv run pytest -n 4 -x`; a single file without -n",
+            "dev_port": "The API listens on port 8000 in development (uvicorn --reload)",
+            "commit_messages": "Subjects are imperative and end with the ticket in brackets",
+        },
+        "ledger": {
+            "test_command": "Run tests with `make test` (go test ./... -race)",
+            "dev_port": "HTTP is on 8080, metrics are on 9102",
+            "commit_messages": "Begin with the package: `ingest: drop stale frames`",
+        },
+        "app_mobile": {
+            "test_command": "`pnpm vitest run`, or `pnpm vitest` to watch",
+            "dev_port": "5173 (vite)",
+            "commit_messages": "Conventional commits, checked by commitlint: a convention for all",
+        },
+    }
+    topics = ("logging", "reviews", "releases", "errors", "metrics", "secrets", "dates", "queues")
+    for subject, facts in known.items():
+        more = {topic: f"How {subject} does {topic} is in docs/{topic}.md" for topic in topics}
+        for predicate, said in (facts | more).items():
+            await store_fact(memory, principal, subject, predicate, said)
+    for subject in known:
+        for asked, predicate in (
+            (f"{subject} test command", "test_command"),
+            (f"Which port does {subject} listen on?", "dev_port"),
+            (f"commit message convention in {subject.title()}", "commit_messages"),
+        ):
+            found = await recall(memory, principal, asked)
+            alike = [one.row["subject"] for one in found if one.row.get("predicate") == predicate]
+            assert alike[0] == subject, asked
+
+
+async def test_the_user_is_named_by_no_word_of_a_question(
+    memory: Memory, principal: Principal
+) -> None:
+    await store_fact(memory, principal, "user", "editor", "Uses Neovim to write the endpoints")
+    await store_fact(memory, principal, "shop", "users", "A user endpoint needs a schema")
+    hits = await recall(memory, principal, "add a user endpoint", min_relevance=0)
+    assert [hit.explain()["named"] for hit in hits] == [0.0, 0.0]

@@ -33,7 +33,7 @@ QUESTION_WORDS: Final = 64  # of a question that may hold a name; a longer text 
 SYSTEM_METADATA_KEYS: Final = frozenset({"merged_into", "merged_at", "merged_from"})
 
 _WORD = re.compile(r"[^\W_]+")
-_NAME = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_NAME = re.compile(r"[^\W_]+(?:[-_'’][^\W_]+)*")
 # "St. Gallen", "Dr. Meyer"; what ends a sentence with so short a word is nobody's name.
 _DOTTED = re.compile(rf"[^\W\d_]{{1,4}}\.(?=\s+[^\W\d_])|{_NAME.pattern}")
 _POSSESSIVE: Final = ("'s", "’s")
@@ -96,7 +96,7 @@ def spellings(text: str) -> tuple[str, ...]:
 
 def written_names(text: str) -> Iterator[str]:
     """What in a text may be a name: up to `NAME_WORDS` words in a row, as written."""
-    # "Jean-Luc", "O'Brien" and "St. Gallen" as they are, too; "Ana's" is Ana.
+    # "Jean-Luc", "O'Brien", "web_shop" and "St. Gallen" as they are, too; "Ana's" is Ana.
     for pattern in (_WORD, _NAME, _DOTTED):
         found = islice(pattern.finditer(text), QUESTION_WORDS)
         words = [_without_possessive(one.group()) for one in found]

@@ -138,10 +138,13 @@ JOIN episodes m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 {asked}
 SELECT 'fact' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
        $10::text IS NULL AS of_self,
-       -- Or by its full name, where nobody has registered it: a subject of several words, each with a capital.
+       -- Or by its full name, where nobody has registered it: a subject of several words, each with a capital;
+       -- or in one word, also as programs have them ("web-shop"), but for who asks, whom everything is about.
        coalesce(m.entity_id = ANY (a.entities)
                 OR m.subject = ANY ($4::text[]) AND strpos(m.subject, ' ') > 0
-                   AND m.subject !~ '(^| )[^[:upper:]]', false) AS named,
+                   AND m.subject !~ '(^| )[^[:upper:]]'
+                OR lower(m.subject) = ANY ($4::text[])
+                   AND m.subject ~ '^\w+([-_]\w+)*$' AND lower(m.subject) NOT IN ('user', 'family'), false) AS named,
        coalesce(lower(m.subject) = ANY ($4::text[]), false) AS subject_named, m.valid_from AS happened_at,
        m.subject, m.content, m.entity_id, m.trust
 FROM a
