@@ -278,6 +278,9 @@ def _tool(tool: Operation[Any, Any], objects: dict[str, Schema]) -> Iterator[str
     if tool.core:
         shown = ", ".join(f"`{name}`" for name in tool.core)
         yield f"In the toolset `core`, with {shown}.\n"
+    if tool.programs:
+        hidden = ", ".join(f"`{name}`" for name in tool.programs)
+        yield f"For programs, not shown to models: {hidden}.\n"
     if takes.get("properties"):
         configured = tool.configured_defaults
         values = configured(MemoryModuleConfig()) if configured else {}

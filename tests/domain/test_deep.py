@@ -13,6 +13,7 @@ from memory_butler.domain.deep import (
     deep_scores,
     led_to,
     named_speakers,
+    put_before,
 )
 
 unit = st.floats(0, 1)
@@ -271,3 +272,20 @@ def test_a_question_names_a_speaker_by_the_first_word_of_the_name(
     question: str, speaker: str | None, named: bool
 ) -> None:
     assert named_speakers(question, ["Zoe", speaker]) == ({speaker} if named else set())
+
+
+@given(
+    st.dictionaries(st.integers(0, 9), st.floats(0, 3), min_size=1),
+    st.lists(st.tuples(st.integers(0, 4), st.integers(5, 9))),
+)
+def test_what_must_come_before_another_does_and_nothing_else_is_moved(
+    totals: dict[int, float], pairs: list[tuple[int, int]]
+) -> None:
+    scores = {id: DeepScore(words=total) for id, total in totals.items()}
+    pairs = [pair for pair in pairs if {*pair} <= scores.keys()]
+    put = put_before(scores, pairs)
+    assert all(put[first].total > put[second].total for first, second in pairs)
+    firsts = {first for first, _ in pairs}
+    assert all(put[id] == scores[id] for id in scores if id not in firsts)
+    assert all(put[id].total >= scores[id].total for id in scores)
+    assert all(put[id]._replace(named=0.0) == scores[id] for id in scores)

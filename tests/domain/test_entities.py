@@ -14,6 +14,7 @@ from memory_butler.domain.entities import (
     hint_terms,
     merge_aliases,
     merge_metadata,
+    name_of_work,
     neighbourhood_boost,
     rank_candidates,
     spellings,
@@ -205,3 +206,21 @@ def test_a_name_is_found_with_the_signs_within_it_and_without_those_after_it() -
         ("What is dr. a. meyer's number?", "dr. a. meyer"),
     ):
         assert name in spellings(question)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("web-shop", "webshop"),
+        ("Web Shop", "webshop"),
+        ("the web_shop repository", "webshop"),
+        ("acme/web-shop", "webshop"),
+        ("/srv/web-shop/", "webshop"),
+        ("project", "project"),
+        ("käse-laden", "käseladen"),
+        ("", ""),
+        ("/", ""),
+    ],
+)
+def test_a_repository_has_one_name_however_it_is_written(text: str, name: str) -> None:
+    assert name_of_work(text) == name

@@ -12,7 +12,12 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.quotas import Quotas
-from memory_butler.engine.context import MAX_TOKEN_BUDGET, BuiltContext, build_context
+from memory_butler.engine.context import (
+    MAX_ABOUT,
+    MAX_TOKEN_BUDGET,
+    BuiltContext,
+    build_context,
+)
 from memory_butler.engine.edits import edit_rule
 from memory_butler.engine.feedback import rule_harmed
 from memory_butler.engine.memory import Memory
@@ -206,3 +211,43 @@ async def test_a_rule_that_did_much_harm_is_told_with_it_until_the_sweep_or_an_e
 
 async def _tests_of_the_database(memory: Memory, principal: Principal) -> BuiltContext:
     return await build_context(memory, principal, "a test of the database", "general")
+
+
+async def test_what_a_session_works_on_comes_first_and_sooner(
+    memory: Memory, principal: Principal
+) -> None:
+    """An agent keeps a test command of each repository; which one is meant, the folder says."""
+    for subject, test, review in (
+        ("ledger", "`make test` (go test ./... -race)", "Ole"),
+        ("acme/web-shop", "`uv run pytest -n 4 -x`; a single file without -n", "Solveig"),
+        ("App Mobile", "`pnpm vitest run`, or `pnpm vitest` to watch", "Ingvild"),
+    ):
+        for predicate, said in (
+            ("test_command", f"Run tests with {test}"),
+            ("reviewer", f"Reviews go to {review}"),
+            ("endpoints", "A new endpoint needs a router, a schema and an entry in openapi.yaml"),
+        ):
+            await store_fact(memory, principal, subject, predicate, said)
+
+    async def first(prompt: str, *about: str) -> str:
+        text = (await build_context(memory, principal, prompt, "general", about=about)).text
+        return next((line for line in text.splitlines() if line.startswith("- ")), "")
+
+    for name in ("ledger", "web-shop", "app-mobile", "app_mobile"):
+        subject = {"web-shop": "acme/web-shop", "ledger": "ledger"}.get(name, "App Mobile")
+        for prompt, predicate in (
+            ("run the tests", "test_command"),
+            ("who should review this?", "reviewer"),
+        ):
+            assert (await first(prompt, name)).startswith(f"- [{subject}] [{predicate}]")
+    prompt = "add an endpoint for cancellations"
+    assert await first(prompt) == await first(prompt, "nothing-known") == ""
+    assert (await first(prompt, "web-shop")).startswith("- [acme/web-shop] [endpoints]")
+    # What is idle stays so, whatever is worked on.
+    for idle in ("yes go on", "ok", "make this function shorter", "asdf qwer"):
+        assert await first(idle, "web-shop") == "", idle
+
+
+async def test_a_session_has_few_names(memory: Memory, principal: Principal) -> None:
+    with pytest.raises(InvalidInput, match="at most"):
+        await build_context(memory, principal, "tea", "general", about=["shop"] * (MAX_ABOUT + 1))

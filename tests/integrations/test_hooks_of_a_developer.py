@@ -117,6 +117,64 @@ async def test_a_session_in_a_part_of_a_repository_begins_with_the_repository(
     assert "dentist" not in told
 
 
+async def test_a_prompt_is_asked_where_it_is_typed(
+    served: Served,
+    memory: Memory,
+    principal: Principal,
+    session: Session,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    """Each repository has a way to run its tests; that of the folder comes first."""
+    for subject, content in (
+        ("ledger", "Run tests with `make test` (go test ./... -race)"),
+        ("web-shop", "Run tests with `uv run pytest -n 4 -x`; a single file without -n"),
+        ("app", "Run tests with `pnpm vitest run`; watch mode with `pnpm vitest`"),
+    ):
+        await store_fact(memory, principal, subject, "test_command", content)
+    for number, (name, inside) in enumerate(
+        (("ledger", "cmd/ledger"), ("web-shop", ""), ("app", "src/pages"))
+    ):
+        root = tmp_path / name
+        (root / ".git").mkdir(parents=True)
+        (root / inside).mkdir(parents=True, exist_ok=True)
+        told = await session.told(
+            "UserPromptSubmit",
+            served.url,
+            prompt="run the tests",
+            cwd=str(root / inside),
+            session_id=f"3f0a2c1e-3a55-4c21-9d0d-0d9a0d7c1e{number:02}",
+        )
+        assert f"[{name}]" in _lines(told)[0]
+
+
+async def test_a_server_of_before_is_asked_without_the_folder(
+    session: Session,  # noqa: F811
+) -> None:
+    asked = []
+
+    async def of_before(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        size = int(head.partition("content-length:")[2].split()[0])
+        arguments = json.loads(await reader.readexactly(size))["params"]["arguments"]
+        asked.append(sorted(arguments))
+        result: dict[str, Any] = {
+            "content": [{"type": "text", "text": "invalid_input: about: unknown"}],
+            "isError": True,
+        }
+        if "about" not in arguments:
+            block = {"context": "# Memory Context\n\n## Key Facts\n- tea\n", "included": ["1"]}
+            result = {"content": [], "structuredContent": block}
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}).encode()
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n" + body)
+        writer.close()
+
+    async with await asyncio.start_server(of_before, "127.0.0.1", 0) as server:
+        host, port = server.sockets[0].getsockname()
+        told = await session.told("UserPromptSubmit", f"http://{host}:{port}", prompt="what tea?")
+    assert "- tea" in told
+    assert ["about" in one for one in asked] == [True, False]
+
+
 # Whose a session is
 
 

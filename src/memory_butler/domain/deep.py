@@ -52,6 +52,7 @@ BESIDE: Final = 0.1  # of the best episode's score, taken from a long turn besid
 POINTED_AT: Final = 0.5
 # One that names a day which the question looks ahead to is worth as much as the best one.
 ON_THE_DAY: Final = 1.0
+BEFORE: Final = 0.1  # of the best one's own, by which one comes before another that it must
 LEAST: Final = 0.01  # for the best episode, where none stands out
 
 Id = TypeVar("Id", bound=Hashable)
@@ -218,6 +219,18 @@ def led_to(scores: Mapping[Id, DeepScore], shares: Mapping[Id, float]) -> dict[I
         known = added.get(id, DeepScore())
         added[id] = known._replace(named=max(known.named, POINTED_AT * share))
     return added
+
+
+def put_before(
+    scores: Mapping[Id, DeepScore], pairs: Iterable[tuple[Id, Id]]
+) -> dict[Id, DeepScore]:
+    """The scores with the first of each pair above the second, as pointed at so far."""
+    put = dict(scores)
+    for first, second in pairs:
+        short = scores[second].total + BEFORE - put[first].total
+        if short > 0:
+            put[first] = put[first]._replace(named=put[first].named + short)
+    return put
 
 
 def _spread(

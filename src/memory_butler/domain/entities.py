@@ -37,6 +37,7 @@ _NAME = re.compile(r"[^\W_]+(?:[-_'’][^\W_]+)*")
 # "St. Gallen", "Dr. Meyer"; what ends a sentence with so short a word is nobody's name.
 _DOTTED = re.compile(rf"[^\W\d_]{{1,4}}\.(?=\s+[^\W\d_])|{_NAME.pattern}")
 _POSSESSIVE: Final = ("'s", "’s")
+_KINDS_OF_WORK: Final = frozenset({"the", "repo", "repository", "project", "git"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,15 @@ def written_names(text: str) -> Iterator[str]:
         for start in range(len(words)):
             for end in range(start + 1, min(start + NAME_WORDS, len(words)) + 1):
                 yield " ".join(words[start:end])
+
+
+def name_of_work(text: str) -> str:
+    """What a repository or the like is called, however it is written: "harborapi".
+
+    Of "acme/harbor-api", "Harbor API" and "the harbor_api repo" alike.
+    """
+    words = [lowered(one) for one in _WORD.findall(text.rstrip("/\\").rpartition("/")[2])]
+    return "".join(one for one in words if one not in _KINDS_OF_WORK) or "".join(words)
 
 
 def _without_possessive(word: str) -> str:

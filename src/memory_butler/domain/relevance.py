@@ -26,6 +26,7 @@ half.
 * Whether it asks about a kind in general ("How many teeth does a horse have?"), is about neither,
   and no candidate has its words. A store about horses is near to each such question.
 * How long it is: a long question is near to something sooner.
+* Whether its candidates are about what the asker works on, where a program says so.
 
 A sentence that merely tells something is weighed by other signs: `_statement_logit`.
 
@@ -74,6 +75,7 @@ _LONG: Final = -0.3  # for each telling word beyond six, twelve at most
 _TASK: Final = -4.0
 _OF_LONG_TASK: Final = 3  # words of its matter that one candidate must have; not fitted
 _KNOWN_CODE: Final = 6.0  # not fitted: no set has any. It outweighs all that is against it.
+_AT_WORK: Final = 1.0  # not fitted: chosen for what it lets in that is idle (C-570)
 _CONSTANT: Final = -3.48
 ENOUGH_WORDS: Final = 4
 _LONG_FROM: Final = 6
@@ -133,6 +135,7 @@ class Asked:
         personal, question, task, pleasantry, statement: see the module.
         code_alone: it is a code, and nothing else.
         general: it asks about a kind in general.
+        at_work: the candidates are about what the asker works on.
         memories: how many memories it was put to, about.
         spread: the standard deviation of their cosines to it; `sampled` of them tell.
     """
@@ -150,6 +153,7 @@ class Asked:
     code_alone: bool = False
     statement: bool = False
     general: bool = False
+    at_work: bool = False
 
 
 def weakened(asked: Asked, candidates: Mapping[Id, Bearing], best: float) -> dict[Id, float]:
@@ -198,6 +202,7 @@ def probability(asked: Asked, candidates: Mapping[Id, Bearing]) -> float:
         + _LONG * (min(max(len(asked.words), _LONG_FROM), _LONG_TO) - _LONG_FROM)
         + _TASK * bare_task
         + _KNOWN_CODE * coded
+        + _AT_WORK * asked.at_work
     )
     return _logistic(logit)
 
@@ -215,7 +220,7 @@ def _statement_logit(
         default=0.0,
     )
     of_whom = _STATEMENT_NAMED * named + _STATEMENT_PERSONAL * asked.personal
-    return best + of_whom + _STATEMENT_CONSTANT
+    return best + of_whom + _AT_WORK * asked.at_work + _STATEMENT_CONSTANT
 
 
 def _logistic(logit: float) -> float:

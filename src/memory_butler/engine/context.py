@@ -41,6 +41,7 @@ from memory_butler.store.transaction import transaction
 # Beyond this no prompt has room; it also bounds the work that one call may ask for.
 MAX_TOKEN_BUDGET = 1_000_000
 MAX_WITHOUT = 50  # more than anybody picks by hand
+MAX_ABOUT = 5  # names of what a session works on: a repository, and a folder in it
 NEAR_MISSES = 5  # recalled beyond the limit, for the receipt
 # All that bears on the prompt is shown while it takes no more than this of the budget (C-120).
 ROOM_SHARE = 1 / 3
@@ -68,19 +69,24 @@ async def build_context(
     min_trust: str | None = None,
     min_relevance: float | None = None,
     preview: bool = False,
+    about: Collection[str] = (),
 ) -> BuiltContext:
     """The best facts and rules for a prompt as one block of text (CTX-01..08).
 
     Recalls up to `retrieval.default_limit` memories in the butler's scope, more while they take no
     more than a third of the budget, and formats them within it. A fact that adds nothing to a
     better one that it was found to repeat is named in the receipt instead. What is trusted less
-    than `min_trust` (`retrieval.context_min_trust`) is not weighed. Equal memories, question and
-    moment give equal bytes: a context counts no reference, or each call would change the next. What
-    it included is noted as served, and a receipt is kept of everything that was weighed; not of a
+    than `min_trust` (`retrieval.context_min_trust`) is not weighed. `about` names what the session
+    works on: facts whose subject it is come first, and bear on the prompt sooner. Equal memories,
+    question and moment give equal bytes: a context counts no reference, or each call would change
+    the next. What it included is noted as served, and a receipt is kept of everything that was
+    weighed; not of a
     `preview`.
     """
     scope = inputs.name("butler", butler)
     session = inputs.optional_uuid("session_id", session_id)
+    if len(about) > MAX_ABOUT:
+        raise InvalidInput(f"a session is about at most {MAX_ABOUT} things, not {len(about)}")
     drawn = await _draw(
         memory,
         principal,
@@ -89,6 +95,7 @@ async def build_context(
         token_budget,
         min_trust=min_trust,
         min_relevance=min_relevance,
+        about=about,
     )
     # With its memories in the order of its lines.
     by_id = {hit.row["id"]: hit for hit, _ in drawn.weighed}
@@ -155,6 +162,7 @@ async def _draw(
     *,
     min_trust: str | None = None,
     min_relevance: float | None = None,
+    about: Collection[str] = (),
 ) -> Drawn:
     """Recall for a prompt, and assemble; leaves no trace."""
     budget = _budget(memory, token_budget)
@@ -178,6 +186,7 @@ async def _draw(
         weighty=True,
         shown_from=min_relevance,
         without=without,
+        about=about,
     )
     better = _repetitions(recalled) if retrieval.hide_repetitions else {}
     repeats = [(hit, better[hit.row["id"]]) for hit in recalled if hit.row["id"] in better]

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from memory_butler.domain import fusion
-from memory_butler.domain.deep import DeepScore, deep_scores, led_to
+from memory_butler.domain.deep import DeepScore, deep_scores, led_to, put_before
 from memory_butler.domain.entities import spellings
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.persons import (
@@ -25,7 +25,7 @@ from memory_butler.engine.following import READ, STEP, SURE, follow
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.pointing import Pointed, pointed_at
 from memory_butler.engine.questions import Question, understood_in
-from memory_butler.engine.weighing import evidence_of, looked_at, relevance_of
+from memory_butler.engine.weighing import before_others, evidence_of, looked_at, relevance_of
 from memory_butler.store import entities, facts
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.search import (
@@ -192,6 +192,8 @@ async def _matches(
     if deep is not None:
         # Over all types together: the best of a type that has nothing to the point is not the best.
         scores = deep_scores(evidence_of(asked, pointed, found, looked))
+        if looked is not None:
+            scores = put_before(scores, before_others(asked, looked[1]))
         if vector is not None and looked is not None and relevance is not None:
             linked = await _followed(tx, asked, vector, found, looked[1], relevance, scores)
             scores = led_to(scores, linked)

@@ -7,7 +7,7 @@ from typing import Self
 from uuid import UUID
 
 from memory_butler.domain.clauses import clauses
-from memory_butler.domain.entities import spellings
+from memory_butler.domain.entities import name_of_work, spellings
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.foreign_dates import put_into_english
 from memory_butler.domain.links import MemoryType
@@ -35,7 +35,8 @@ class Question:
     the text with its dates in English, `period` the time that a deep search names, and `calendar`
     what its language calls months and weekdays, each with its English name. `spellings` are what in
     it may be an entity's name. `is_foreign` says that it is in another language than English,
-    `spoken` which languages memory has, where that matters; see `understood`.
+    `spoken` which languages memory has, where that matters; see `understood`. `about` is what the
+    asker works on, as `name_of_work` has it.
     """
 
     text: str
@@ -50,6 +51,7 @@ class Question:
     min_trust: Trust | None = None
     min_relevance: float = 0.0
     weighty: bool = False
+    about: frozenset[str] = frozenset()
     parts: "tuple[Question, ...]" = ()
     words: str = ""
     dated: str = ""
@@ -91,6 +93,7 @@ class Question:
         min_trust: str | None = None,
         min_relevance: float = 0.0,
         weighty: bool = False,
+        about: Collection[str] = (),
     ) -> Self:
         """Check what was asked; InvalidInput says what cannot be."""
         if mode == "keyword" and min_relevance > 0:
@@ -113,6 +116,7 @@ class Question:
             min_trust=None if min_trust is None else parse_trust(min_trust),
             min_relevance=inputs.share("min_relevance", min_relevance),
             weighty=weighty,
+            about=frozenset(filter(None, map(name_of_work, about))),
         )
         # Of the query as it was written: a text to search for has no lines.
         parts = clauses(query) if mode == "deep" else []

@@ -150,6 +150,7 @@ async def recall(
     weighty: bool = False,
     shown_from: float = 0.0,
     without: Collection[UUID] = (),
+    about: Collection[str] = (),
 ) -> list[Hit]:
     """The facts and rules that matter most for a topic, best first (RCL-01..03, SCORE-01..06).
 
@@ -161,7 +162,7 @@ async def recall(
     is noted as served. `weighty` adds what was found of an importance of 8 and more, which is then
     looked for by itself, beyond the limit; then what has a relevance of less than `shown_from` is
     left out, unless it matters most and another has as much. `without` names memories to answer
-    without, as if they were not there.
+    without, as if they were not there. `about` names what the asker works on.
     """
     if min_relevance is None:
         min_relevance = memory.config.retrieval.min_relevance
@@ -176,6 +177,7 @@ async def recall(
         min_trust=min_trust,
         min_relevance=min_relevance,
         weighty=weighty,
+        about=about,
     )
     session = inputs.optional_uuid("session_id", session_id)
     audience = None if quiet else Audience.of_scope("recall", asked.scope, session)

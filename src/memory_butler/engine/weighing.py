@@ -1,10 +1,12 @@
 """How candidates bear on a question, and what a deep search knows of each."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
 from memory_butler.domain.deep import Evidence, named_speakers
+from memory_butler.domain.entities import name_of_work
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.prompts import (
     codes_in,
@@ -31,6 +33,7 @@ from memory_butler.domain.relevance import (
     probability,
     weakened,
 )
+from memory_butler.domain.text import lowered
 from memory_butler.domain.wording import telling
 from memory_butler.engine.pointing import Pointed, long_ago
 from memory_butler.engine.questions import Question
@@ -102,7 +105,23 @@ def relevance_of(
             relevance |= _of_rules(question, own, told, bears, in_context=asked.weighty)
         else:
             relevance |= weakened(question, told, bears)
+    # What the asker works on bears on a prompt sooner than what else is known (C-570).
+    at_work = {id: known[id] for id in about_work(asked, borne)}
+    here = replace(question, at_work=True)
+    for id, share in weakened(here, at_work, probability(here, at_work)).items():
+        relevance[id] = max(relevance[id], share)
     return relevance
+
+
+def about_work(asked: Question, borne: Mapping[UUID, Borne]) -> set[UUID]:
+    """The facts whose subject is what the asker works on."""
+    if not asked.about:
+        return set()
+    return {
+        id
+        for id, one in borne.items()
+        if one.said is not None and name_of_work(one.said["subject"]) in asked.about
+    }
 
 
 def _of_rules(
@@ -156,6 +175,20 @@ def _common(asked: Question, around: Around, *, shares: bool) -> tuple[float, fl
     return common if shares else alone, alone, scale
 
 
+def before_others(asked: Question, borne: Mapping[UUID, Borne]) -> list[tuple[UUID, UUID]]:
+    """Facts about what the asker works on, each with what says the same of something else.
+
+    "Run the tests" means those of this repository, unless another is named.
+    """
+    own = about_work(asked, borne)
+    others: dict[str, list[UUID]] = defaultdict(list)
+    for id, one in borne.items():
+        if one.said is not None and id not in own and not (one.named or one.subject_named):
+            others[lowered(one.said["predicate"])].append(id)
+    said = ((id, borne[id].said) for id in own)
+    return [(id, other) for id, one in said if one for other in others[lowered(one["predicate"])]]
+
+
 def evidence_of(
     asked: Question,
     pointed: Pointed,
@@ -171,6 +204,7 @@ def evidence_of(
         spread = likely_spread(around.spread, around.sampled)
     named = named_speakers(asked.text, (one.speaker for one in borne.values()))
     ahead, perhaps, of_user = ({row["id"] for row in rows} for rows in pointed)
+    at_work = about_work(asked, borne)
     evidence = {}
     for memory_type, some in found.items():
         for one in some:
@@ -186,7 +220,7 @@ def evidence_of(
                 one.text_rank,
                 own.length,
                 *around_it,
-                named=own.named or one.id in of_user,
+                named=own.named or one.id in of_user or one.id in at_work,
                 in_period=one.id in perhaps
                 or (asked.period is not None and asked.period.holds(own.happened_at)),
                 on_the_day=one.id in ahead,

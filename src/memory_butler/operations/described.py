@@ -70,7 +70,11 @@ def _inputs(
 ) -> dict[str, Any]:
     takes: type[BaseModel] = operation.input_model
     schema = _input_schema(takes)
-    properties = {name: _not_null(one) for name, one in schema.get("properties", {}).items()}
+    properties = {
+        name: _not_null(one)
+        for name, one in schema.get("properties", {}).items()
+        if name not in operation.programs
+    }
     if operation.configured_defaults is not None and config is not None:
         for name, default in operation.configured_defaults(config).items():
             properties[name]["default"] = default

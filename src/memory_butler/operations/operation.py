@@ -103,6 +103,7 @@ class Operation(Generic[Input, Output]):
         for_peers: a token of the scope `exchange` will do as well.
         open_world: it may reach out, to the provider of a model.
         core: the inputs that the toolset `core` shows; without any it does not offer the operation.
+        programs: inputs that no tool shows, because only programs know what to give there.
         render: the answer as the text that a model reads in its place; where there is none, it
             reads JSON.
         uses_model: whether a language model may be asked; where that depends on the input, a
@@ -125,6 +126,7 @@ class Operation(Generic[Input, Output]):
     routes: tuple[Route, ...] = ()
     configured_defaults: Callable[[MemoryModuleConfig], Mapping[str, Any]] | None = None
     core: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
     render: Callable[[Output], str] | None = None
     uses_model: bool | Callable[[Input], bool] = False
     when_unavailable: Callable[[Input, Unavailable], Output] | None = None

@@ -9,7 +9,7 @@ from memory_butler.config import MemoryModuleConfig
 from memory_butler.domain.errors import Unavailable
 from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
-from memory_butler.engine.context import MAX_TOKEN_BUDGET, build_context
+from memory_butler.engine.context import MAX_ABOUT, MAX_TOKEN_BUDGET, build_context
 from memory_butler.engine.history import deleted_since
 from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
@@ -221,6 +221,12 @@ class ContextInput(Input):
         False, description="Return what was weighed for the block, with every part of its score."
     )
     preview: bool = Field(False, description="Only look: it is not noted and has no receipt.")
+    about: list[str] | None = Field(
+        None,
+        max_length=MAX_ABOUT,
+        description="What the session works on, such as a repository, by its names: what is known "
+        "of it comes first, and bears on a prompt sooner.",
+    )
     known_at: KnownAt = None
     as_of: AsOf = None
 
@@ -250,6 +256,7 @@ async def _context(memory: Memory, principal: Principal, given: ContextInput) ->
         min_trust=given.min_trust,
         min_relevance=given.min_relevance,
         preview=given.preview,
+        about=given.about or (),
     )
     return ContextOutput(
         context=built.text,
@@ -294,6 +301,7 @@ CONTEXT = Operation(
     needs="read",
     toolset="memory",
     configured_defaults=_context_defaults,
+    programs=("about",),
     render=_block,
     when_unavailable=_bare,
     routes=(Route("POST", "/api/memory/context"),),

@@ -321,7 +321,8 @@ class Borne(NamedTuple):
     `length` counts the different words of its text; `named` says that the question names its
     entity, `subject_named` its subject. `speaker` said it, it `asks` if it holds a question, and it
     is `of_self` if it is about its speaker; of an episode alone. `coded` says that it has one of
-    the question's codes. What a fact `said`: its subject, content, entity_id and trust.
+    the question's codes. What a fact `said`: its subject, predicate, content, entity_id
+    and trust.
     """
 
     similarity: float | None

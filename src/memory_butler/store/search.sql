@@ -114,7 +114,7 @@ m.id, CASE WHEN $9::integer IS NULL OR m.embedding_version_id = $9::integer
            THEN m.embedding <=> $1::vector END AS distance
 
 -- fragment: says_nothing
-NULL::text AS subject, NULL::text AS content, NULL::uuid AS entity_id, NULL::smallint AS trust
+NULL::text AS subject, NULL::text AS predicate, NULL::text AS content, NULL::uuid AS entity_id, NULL::smallint AS trust
 
 -- name: bearing_episode
 {asked}
@@ -146,7 +146,7 @@ SELECT 'fact' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
                 OR lower(m.subject) = ANY ($4::text[])
                    AND m.subject ~ '^\w+([-_]\w+)*$' AND lower(m.subject) NOT IN ('user', 'family'), false) AS named,
        coalesce(lower(m.subject) = ANY ($4::text[]), false) AS subject_named, m.valid_from AS happened_at,
-       m.subject, m.content, m.entity_id, m.trust
+       m.subject, m.predicate, m.content, m.entity_id, m.trust
 FROM a
 CROSS JOIN (
     SELECT {around} FROM (

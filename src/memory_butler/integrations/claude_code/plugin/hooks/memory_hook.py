@@ -284,7 +284,8 @@ def session_start(memory: Memory, given: dict[str, Any]) -> None:
         else:
             raise
         return
-    topic = project(given.get("cwd") or "")
+    names = project(given.get("cwd") or "")
+    topic = " ".join(dict.fromkeys(name.replace("-", " ").replace("_", " ") for name in names))
     if source == "compact" and state.data.get("prompt"):
         topic = state.data["prompt"]
     if topic:
@@ -306,8 +307,8 @@ def waits_long() -> str:
     return f"{count} to be remembered, since {day}."
 
 
-def project(folder: str) -> str:
-    """What is worked on: the name of a folder, behind that of its repository, as words.
+def project(folder: str) -> list[str]:
+    """What is worked on: the name of a folder, behind that of its repository.
 
     Not the path: memory would be asked for "home" and for a login as well.
     """
@@ -320,7 +321,7 @@ def project(folder: str) -> str:
             names.insert(0, os.path.basename(repository(root, git)))
             break
         root = os.path.dirname(root)
-    return " ".join(dict.fromkeys(name.replace("-", " ").replace("_", " ") for name in names))
+    return list(dict.fromkeys(filter(None, names)))
 
 
 def repository(root: str, git: str) -> str:
@@ -354,9 +355,11 @@ def ends(prompt: str) -> str:
 
 def inject(memory: Memory, given: dict[str, Any], state: State, topic: str, tokens: int) -> None:
     """Say what memory knows, and was not said in this session before."""
-    block = memory.call(
-        "memory_context", trigger_prompt=topic, butler=BUTLER, token_budget=tokens, **session(given)
-    )
+    asked = {"trigger_prompt": topic, "butler": BUTLER, "token_budget": tokens, **session(given)}
+    try:
+        block = memory.call("memory_context", about=project(given.get("cwd") or ""), **asked)
+    except Refused:  # a server of before, which knows no `about`
+        block = memory.call("memory_context", **asked)
     fresh = [id for id in block.get("included", []) if id not in state.data["shown"]]
     if not fresh or block["context"].strip() == BARE:
         return
