@@ -132,7 +132,7 @@ _SINGLE: Final = tuple(
     handedness
     height
     husband wife spouse ehefrau ehemann
-    marital married
+    marital married relationship_status
     job beruf
     vermieter
     language tongue
@@ -165,16 +165,17 @@ _SINGLE: Final = tuple(
     weight gewicht
     """.strip().splitlines()
 )
-# Words of a predicate that make it another property, whatever the rest of it is: a mother in law is
-# no mother, a maiden name no name.
-_ANOTHER_PROPERTY: Final = frozenset(
+# Words of a predicate that do not say which one is meant: that it is a number, how it is counted,
+# that it holds now. "Work", "garage" and "second" do (C-544).
+_SAYS_NOT_WHICH: Final = frozenset(
     word[:_STEM]
     for word in """
-    law step foster half ex former previous late maiden second other emergency
+    actual address adresse aktuell annual contact correct current daily date exact final full
+    general group home hourly info kind latest main monthly name new no now nr number nummer numero
+    per place primary regular relationship status time title today total type usual value weekly
+    yearly
     """.split()
 )
-# Words of a predicate that do not say which one: the property itself, and that it is a number.
-_SAYS_NOT_WHICH: Final = frozenset({"numbe", "numme", "numer", "no", "nr"}).union(*_SINGLE)
 # Properties of which there are often several, whatever else the predicate says: "sibling_name".
 _SEVERAL: Final = frozenset(
     word[:_STEM]
@@ -395,7 +396,7 @@ def _of_one_value(earlier: Statement, later: Statement) -> bool:
     """Whether both ask for one property of which there is one at a time, in one word or another: a
     city and a birthday are two, however near a long subject brings them."""
     one, other = _single_of(earlier), _single_of(later)
-    if (earlier.asked ^ later.asked) & _ANOTHER_PROPERTY:
+    if not _of_the_same(earlier, later):
         return False
     if earlier.asked == later.asked or not earlier.asked & later.asked:
         return bool(one & other)
@@ -406,6 +407,22 @@ def _single_of(statement: Statement) -> set[int]:
     """The properties of `_SINGLE` that its predicate asks for."""
     asked = statement.asked | {"_".join(_words(statement.predicate))}
     return {number for number, words in enumerate(_SINGLE) if not words.isdisjoint(asked)}
+
+
+def _of_the_same(one: Statement, other: Statement) -> bool:
+    """Whether their predicates mean the same one of several: `email_work` is no `email`, and the
+    city of a birth not that of a home. A mobile number under `phone` is that of `phone_mobile`."""
+    mine, theirs = _which(one, other), _which(other, one)
+    return mine == theirs or bool(mine & other.terms or theirs & one.terms)
+
+
+def _which(one: Statement, other: Statement) -> frozenset[str]:
+    """What of its predicate says which one is meant, beside what the other asks for."""
+    asked = frozenset[str]().union(*(_SINGLE[place] for place in _single_of(other)))
+    if "_".join(_words(one.predicate)) in asked:  # "works_at" as a whole
+        return frozenset()
+    named = {name[:_STEM] for name in one.names}  # "cat_age" of the cat is its age
+    return frozenset(word.removesuffix("s") for word in one.asked - _SAYS_NOT_WHICH - asked - named)
 
 
 def _on_one_matter(earlier: Statement, later: Statement) -> bool:
@@ -431,10 +448,12 @@ def _are_siblings(one: Statement, other: Statement) -> bool:
 
 
 def _of_two(one: Statement, other: Statement) -> bool:
-    """Whether they are about two things, by what each says itself; one is enough where both ask for
-    one property: "The HTTP port is 8080" as `http_port` beside a `database_port`."""
-    mine, theirs = _of_another(one, other), _of_another(other, one)
-    return (mine or theirs) if _are_parted(one, other) else mine and theirs
+    """Whether they are about two things: two of one property, as `http_port` and `database_port`,
+    or by what each says itself."""
+    alike = bool(_single_of(one) & _single_of(other))
+    if alike and _which(one, other) and _which(other, one) and not _of_the_same(one, other):
+        return True
+    return _of_another(one, other) and _of_another(other, one)
 
 
 def _are_parted(one: Statement, other: Statement) -> bool:
@@ -461,7 +480,8 @@ def _but_for_amounts(earlier: Statement, later: Statement) -> bool:
     hour" as `hourly_rate`, "48 EUR per hour" as `rate`."""
     fewer, more = sorted((earlier.asked, later.asked), key=len)
     one, other = (set(_WORD.findall(each.text)) - _FILLERS for each in (earlier, later))
-    return one == other and bool(fewer) and fewer <= more
+    same = one == other and bool(fewer) and fewer <= more
+    return same and _of_the_same(earlier, later)
 
 
 def _is_mistyped(earlier: Statement, later: Statement) -> bool:
@@ -469,7 +489,7 @@ def _is_mistyped(earlier: Statement, later: Statement) -> bool:
     two that are swapped. Not where a predicate says which: an office has the next number."""
     if {one.kind for one in (*earlier.amounts, *later.amounts)} != {"number"}:
         return False
-    if (earlier.asked ^ later.asked) - _SAYS_NOT_WHICH:
+    if not _of_the_same(earlier, later):
         return False
     one, other = (_DIGIT.findall(each.text) for each in (earlier, later))
     if len(one) != len(other) or len(one) < _LONG_NUMBER:
