@@ -14,6 +14,7 @@ from memory_butler.domain.wording import (
     spelled_dates,
     telling,
     with_parts,
+    with_words_of_names,
     without_cjk,
 )
 
@@ -64,6 +65,28 @@ def test_what_a_question_has_a_memory_of_the_same_text_has(text: str) -> None:
 )
 def test_parts_of_what_is_joined_and_words_of_dates_are_added(text: str, parts: str) -> None:
     assert with_parts(text).removeprefix(text).split() == parts.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("RingBuffer is locked", "ring buffer"),
+        ("`useSessionTimeout` logs out", "use session timeout"),
+        ("src/billing/ledgerExport.ts and LedgerExport.run()", "ledger export"),
+        ("HTTPServerError", "http server error"),
+        ("test_parseConfig", "parse config"),
+        ("an iPhone, McDonald's, eBay", ""),
+        ("ReadMe TODO snake_case v2 Zürich", ""),
+        ("größeÄnderung", ""),
+    ],
+)
+def test_names_of_programs_are_found_by_their_words(text: str, words: str) -> None:
+    assert with_words_of_names(text).removeprefix(text).split() == words.split()
+
+
+@given(st.text(alphabet="aB_ é", max_size=30))
+def test_words_of_names_are_added_behind_the_text(text: str) -> None:
+    assert with_words_of_names(text).startswith(text)
 
 
 def test_dates_are_spelled_out() -> None:

@@ -125,6 +125,26 @@ async def test_parts_of_joined_words_and_dates_are_found_by_keyword(
         assert _ids(await search(memory, principal, query, mode="keyword")) == [known], query
 
 
+async def test_a_name_of_a_program_is_found_by_its_words(
+    memory: Memory, principal: Principal
+) -> None:
+    ids = [
+        (await store_fact(memory, principal, "atlas", f"note {place}", content))[0]
+        for place, content in enumerate(
+            ("`OrderQueueWorker` must be idempotent", "src/billing/ledgerExport.ts writes CSV")
+        )
+    ]
+    for query, expected in (
+        ("order queue worker", ids[0]),
+        ("order_queue_worker.run", ids[0]),
+        ("OrderQueueWorker", ids[0]),
+        ("ledger_export", ids[1]),
+        ("ledgerExport.ts", ids[1]),
+    ):
+        hits = await search(memory, principal, query, mode="keyword")
+        assert [hit.row["id"] for hit in hits] == [expected], query
+
+
 @pytest.mark.requirement("SRCH-05", "TXT-04")
 async def test_a_blank_query_finds_nothing(
     memory: Memory, principal: Principal, admin: Connection

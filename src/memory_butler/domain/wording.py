@@ -58,6 +58,10 @@ _JOINS: Final = re.compile(r"[/\\:@]+")
 _SCHEME: Final = re.compile(r"^\w+://")
 # A part of it that is a word: "v2" and "com" in "v2.example.com" are none.
 _NAMING: Final = re.compile(r"^[\W_]*[^\W\d_]{2}")
+# A name whose words begin with capitals: "RingBuffer", "useSessionTimeout".
+_HUMPED: Final = re.compile(r"(?<![^\W_])[A-Za-z]*[a-z][A-Z][A-Za-z]*(?![^\W_])")
+_HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SHORTEST_HUMP: Final = 3
 _SHORT_ENDING: Final = 3
 _MOST_PARTS: Final = 1_000
 _READ: Final = 100_000  # characters; what has more joined words is no text
@@ -88,6 +92,20 @@ def with_parts(text: str, *, with_dates: bool = True) -> str:
     numbers = _NUMBER_OF.findall(read)
     more = islice(dict.fromkeys((*dates, *numbers, *added)), _MOST_PARTS)
     return " ".join([text, *more])
+
+
+def with_words_of_names(text: str) -> str:
+    """A memory's text, and behind it the words of names as programs have them.
+
+    "RingBuffer" is found by "ring buffer" and "ring_buffer", and "McDonald" by nobody else's name.
+    Not of a question: with "GitHub" it would ask for two words more, which whatever is about GitHub
+    has.
+    """
+    told: dict[str, None] = {}
+    for name in dict.fromkeys(_HUMPED.findall(text[:_READ])):
+        words = [word.lower() for word in _HUMP.split(name) if len(word) >= _SHORTEST_HUMP]
+        told |= dict.fromkeys(words if len(words) > 1 else ())
+    return " ".join([text, *islice(told, _MOST_PARTS)])
 
 
 def _dates(text: str) -> Iterator[str]:

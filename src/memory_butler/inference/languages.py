@@ -54,7 +54,7 @@ NONE: Final[Spoken] = {}
 
 async def of_memory(text: str) -> str:
     """A memory's preprocessed text as the store takes it, marked with its languages."""
-    words = wording.in_pairs_and_letters(wording.with_parts(text))
+    words = wording.in_pairs_and_letters(wording.with_words_of_names(wording.with_parts(text)))
     return wording.marked(words, await _configurations(text))
 
 
