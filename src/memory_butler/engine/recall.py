@@ -14,6 +14,7 @@ from memory_butler.domain.facts import key_of, lifecycle_state
 from memory_butler.domain.links import MEMORY_TYPES, MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.scoring import Share, first_with_shares, raised
+from memory_butler.domain.trust import Trust, outranks
 from memory_butler.engine import inputs
 from memory_butler.engine.matching import Match, begin_embeddings, matches
 from memory_butler.engine.memory import Memory
@@ -377,18 +378,23 @@ async def _taken(
 
 async def _other_names(tx: Transaction, found: Collection[Row]) -> dict[UUID, str]:
     """Of each fact whose subject is not the name of its entity: that name. Whoever asked for Anna
-    Lange cannot know that Anna Weber is she (C-486)."""
-    owners = {row["id"]: row["entity_id"] for row in found if row.get("entity_id") is not None}
-    if not owners:
+    Lange cannot know that Anna Weber is she (C-486).
+
+    Only where a fact that is trusted no less has that name. Whoever registers an entity under
+    somebody's name would have its own told beside what the user said.
+    """
+    of_entities = [row for row in found if row.get("entity_id") is not None]
+    if not of_entities:
         return {}
-    labels = await entities.labels(tx, sorted(set(owners.values())))
-    names = {row["id"]: row["label"] for row in labels}
-    subjects = {row["id"]: row["subject"] for row in found if row["id"] in owners}
-    return {
-        id: name
-        for id, owner in owners.items()
-        if (name := names.get(owner)) is not None and key_of(name) != key_of(subjects[id])
-    }
+    names = await entities.names_borne(tx, sorted({row["entity_id"] for row in of_entities}))
+    told = {}
+    for row in of_entities:
+        if row["entity_id"] in names:
+            name, trust = names[row["entity_id"]]
+            doubtful = outranks(Trust(row["trust"]), trust)
+            if not doubtful and key_of(name) != key_of(row["subject"]):
+                told[row["id"]] = name
+    return told
 
 
 def _place(match: Match, mode: SearchMode) -> float:

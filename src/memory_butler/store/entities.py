@@ -9,6 +9,7 @@ from uuid import UUID
 import asyncpg
 
 from memory_butler.domain.entities import FUZZY_THRESHOLD
+from memory_butler.domain.trust import Trust
 from memory_butler.store.listing import Listed, Part
 from memory_butler.store.queries import load
 from memory_butler.store.rows import Row, optional, rows
@@ -126,6 +127,13 @@ async def page(
 async def labels(tx: Transaction, ids: list[UUID]) -> list[Row]:
     """A line of text for each: `label`, `state`, `created_at`."""
     return rows(await tx.fetch(SQL["labels"], ids))
+
+
+async def names_borne(tx: Transaction, ids: list[UUID]) -> dict[UUID, tuple[str, Trust]]:
+    """The name of each whose name is the subject of an active fact about it, and how far the fact
+    trusted most that says so is trusted."""
+    found = await tx.fetch(SQL["names_borne"], ids)
+    return {row["id"]: (row["name"], Trust(row["trust"])) for row in found}
 
 
 async def for_map(tx: Transaction, limit: int) -> tuple[int, list[Row]]:

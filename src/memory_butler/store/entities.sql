@@ -102,6 +102,14 @@ SELECT id, canonical_name AS label, created_at,
        CASE WHEN metadata->>'merged_into' IS NULL THEN 'active' ELSE 'merged' END AS state
 FROM entities WHERE tenant_id = $1 AND id = ANY($2)
 
+-- name: names_borne
+-- What active facts call them by their own name, with the trust of the one trusted most.
+SELECT e.id, e.canonical_name AS name, max(f.trust) AS trust
+FROM entities e
+JOIN facts f ON f.tenant_id = e.tenant_id AND f.entity_id = e.id AND f.subject_key = e.name_key
+WHERE e.tenant_id = $1 AND e.id = ANY($2) AND f.validity = 'active'
+GROUP BY e.id, e.canonical_name
+
 -- name: for_map
 -- Those with the most active facts first.
 SELECT id, canonical_name, entity_type, aliases, {facts_about} AS facts, count(*) OVER ()::integer AS total
