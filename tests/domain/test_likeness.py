@@ -192,6 +192,27 @@ def test_spellings_of_a_subject(first: str, second: str, one: bool) -> None:
         (("employer", "Works at Bosch"), ("current_employer", "At Siemens"), "contradiction"),
         (("rent", "950 EUR"), ("monthly_rent", "990 EUR"), "contradiction"),
         (("shoe_size", "size 43"), ("size_of_shoes", "size 44"), "contradiction"),
+        (
+            ("visit_7_december", "Visits Eirwen on 7 December at 8:10"),
+            ("visit_25_december", "Visits Eirwen on 25 December at 13:05"),
+            None,
+        ),
+        # What is new, told with what it was.
+        (
+            ("reviewer", "Reviews go to Solveig"),
+            ("code_review", "Reviews now go to Mattis instead of Solveig"),
+            "contradiction",
+        ),
+        (
+            ("default_branch", "The default branch is master"),
+            ("main_branch", "The default branch is now main; master was deleted"),
+            "contradiction",
+        ),
+        (
+            ("medication", "Takes metformin"),
+            ("medication_heart", "Now takes metformin and ramipril"),
+            "duplicate",
+        ),
         # One says which it is; and a package manager is nobody's boss.
         (("http_port", "The HTTP port is 7070"), ("database_port", "Postgres on port 9464"), None),
         (("package_manager", "Uses npm"), ("state_management", "State is kept in Redux"), None),

@@ -360,6 +360,8 @@ def _said_beside(subject: str) -> frozenset[str]:
 
 
 def _cannot_both_be(earlier: Statement, later: Statement, nearness: float) -> bool:
+    if nearness >= _ON_ONE_THING and _names_former(earlier, later):
+        return True
     single = _of_one_value(earlier, later)
     named_alike = not single or bool(earlier.asked & later.asked)
     if named_alike and _of_two(earlier, later):
@@ -378,6 +380,8 @@ def _cannot_both_be(earlier: Statement, later: Statement, nearness: float) -> bo
     if nearness >= _ON_ONE_THING and changed and _on_one_matter(earlier, later):
         return _each_differs(earlier, later)
     if nearness >= _ON_ONE_THING and disagree(earlier.amounts, later.amounts):
+        if _are_numbered(earlier, later):
+            return False
         return single or earlier.asked == later.asked or _but_for_amounts(earlier, later)
     if not single or (earlier.amounts and later.amounts):
         return single and _is_mistyped(earlier, later)
@@ -440,6 +444,12 @@ def _have_a_word(earlier: Statement, later: Statement) -> bool:
     "Loves fish soup" and "Does not like chilli" are both of food, and about two things."""
     one, other = ({word[:_ROOT] for word in each.asked | each.terms} for each in (earlier, later))
     return not one.isdisjoint(other)
+
+
+def _are_numbered(one: Statement, other: Statement) -> bool:
+    """Whether numbers tell their predicates apart: `visit_7_december` and `visit_25_december`."""
+    mine, theirs = (re.findall(r"\d+", each.predicate) for each in (one, other))
+    return bool(mine and theirs and mine != theirs)
 
 
 def _are_siblings(one: Statement, other: Statement) -> bool:
@@ -514,6 +524,17 @@ def _each_differs(earlier: Statement, later: Statement) -> bool:
     """Whether each has a name or a number that the other lacks, or says something else."""
     named = bool(earlier.values - later.values and later.values - earlier.values)
     return named or _other_value(earlier, later)
+
+
+def _names_former(earlier: Statement, later: Statement) -> bool:
+    """Whether what has changed is told with what it was: "The branch is now main; master is gone".
+
+    It has all of the earlier one's words, and others in their place. One that is of several may
+    have been joined by another: "Now takes metformin and ramipril".
+    """
+    if not later.is_change or is_of_several(later):
+        return False
+    return earlier.terms < later.terms and _on_one_matter(earlier, later)
 
 
 def adds_nothing(known: Statement, other: Statement) -> bool:
