@@ -10,6 +10,7 @@ from memory_butler.domain.persons import (
     described_as,
     in_full,
     may_describe,
+    own_relations,
 )
 
 
@@ -107,6 +108,42 @@ def test_another_word_for_a_relation_means_the_same(
 ) -> None:
     assert by_name(asked, [Known(*fact)]) == put
     assert fact[1] in described_as(asked).split()
+
+
+@pytest.mark.parametrize(
+    ("asked", "own"),
+    [
+        ("What is my mum's number?", {"mum"}),
+        ("Ring our old boss", {"boss"}),
+        ("Wo wohnt meine Oma?", {"oma"}),
+        ("What is Mum's number?", set()),
+        ("Ring the boss and Tom's mum", set()),
+    ],
+)
+def test_which_relation_is_the_askers_own(asked: str, own: set[str]) -> None:
+    assert own_relations(asked) == own
+
+
+@pytest.mark.parametrize(
+    ("asked", "put"),
+    [
+        ("When is Mum's birthday?", "When is Ada Sorel's birthday?"),
+        ("Mum's 78th is coming", "Ada Sorel's 78th is coming"),
+        ("Hello, mom wants tea", "Hello, Ada Sorel wants tea"),
+        ("Ring Bert and Mum", "Ring Bert and Ada Sorel"),
+        ("What does a mum need?", None),
+        ("Ring her mum", None),
+        ("Ring Tom's mum", None),
+        ("Send a new mum a card", None),
+        ("Plant a mum-flower by mum-time", None),
+    ],
+)
+def test_a_bare_mum_is_the_askers_own(asked: str, put: str | None) -> None:
+    assert by_name(asked, [Known("user", "mother", "Ada Sorel")]) == put
+    assert by_name(asked, [Known("Tom Reilly", "mother", "Ines Hall")]) in (None, "Ring Ines Hall")
+    if put is not None:
+        assert may_describe(asked)
+        assert "mother" in described_as(asked).split()
 
 
 def test_the_word_that_a_fact_has_itself_is_surer() -> None:

@@ -131,6 +131,40 @@ async def test_what_is_known_of_the_same_under_another_key_is_told(
     assert len((*another.related, *another.alike)) == 3
 
 
+async def test_a_first_name_that_two_people_have_contradicts_neither(
+    memory: Memory, principal: Principal, other_tenant: Principal, clock: Clock
+) -> None:
+    """Of one person alone it does; of two nobody knows which one is meant."""
+    weber, _ = await store_fact(
+        memory, principal, "Anna Weber", "birthday", "Anna Weber was born on 14 July 2011"
+    )
+
+    async def said(content: str, subject: str = "Anna", predicate: str = "birthday") -> Written:
+        clock.advance(minutes=1)
+        fact = new_fact(memory, subject, predicate, content)
+        return (await keep(memory, principal, fact)).written
+
+    # Another tenant's Anna is nobody here.
+    await create_entity(memory, other_tenant, "Anna Kowalska", "person")
+    (like,) = (await said("Anna was born on 1 May 1990")).alike
+    assert (like.id, like.kind) == (weber, "contradiction")
+    # One who is registered, and one of whom the same is known.
+    await create_entity(memory, principal, "Anna Kowalska", "person")
+    written = await said("Anna was born on 2 May 1990")
+    assert (written.alike, [one.id for one in written.related]) == ((), [])
+    for name, day in (("Sam Ortiz", 3), ("Sam Keller", 4)):
+        content = f"{name} was born on {day} June 1980"
+        await store_fact(memory, principal, name, "birthday", content)
+    assert (await said("Sam was born on 9 June 1985", "Sam")).alike == ()
+    # The other way round, and where an entity says who it is.
+    written = await said("Sam Keller was born on 5 June 1980", "Sam Keller", "birth_day")
+    assert [one.subject for one in written.alike] == ["Sam Keller"]
+    made = await create_entity(memory, principal, "Sam Ortiz", "person")
+    fact = new_fact(memory, "Sam", "birthday", "Sam was born on 8 June 1980", entity_id=made["id"])
+    found = (await keep(memory, principal, fact)).written.alike
+    assert {one.subject for one in found} == {"Sam"}
+
+
 async def test_two_entities_of_one_name_do_not_contradict(
     memory: Memory, principal: Principal
 ) -> None:

@@ -127,6 +127,15 @@ _GROUP: Final = re.compile(
 )
 # Before a group without an owner they say whose it is, or that it is none of anybody's.
 _NOT_OURS: Final = frozenset("his her their your its no other foster step hot these those".split())
+_OWN: Final = re.compile(r"my|our", re.IGNORECASE)
+# "When is Mum's birthday?" asks for one's own mother; "a mum", "new dad" and "Tom's gran" do not.
+_ADDRESSED: Final = re.compile(
+    r"(?:(?<=^)|(?<=[,;:.!?] )|\b(?:about|and|are|as|ask|at|buy|by|call|can|could|did|do|does|for"
+    r"|from|get|give|had|has|help|how|if|invite|is|like|may|meet|mean|might|must|near|of|or|remind"
+    r"|ring|see|should|tell|text|than|that|to|visit|was|what|when|where|why|will|with|would) )"
+    r"(?=(?:mum|mummy|mom|dad|daddy|gran|granny|grandma|grandpa|grandad)(?![\w-]))",
+    re.IGNORECASE,
+)
 # Before a relation they say that it is not the one whom all call so: "my mum", "Tom's mum".
 _WHOSE: Final = re.compile(
     r"(?:\b(?:my|our|your|his|her|their|(?:mein|dein|sein|ihr|unser)\w{0,2}|mon|ma|notre|votre"
@@ -187,7 +196,13 @@ def may_describe(question: str) -> bool:
     """Whether a short question may call somebody by what they are: "my sister", "mon mari"."""
     if len(question) > SHORT:
         return False
+    question = _as_mine(question)
     return _CALLED.search(_by_owner(question)) is not None or any(roles.called(question))
+
+
+def _as_mine(question: str) -> str:
+    """The question with "my mum" for "Mum", as one's own mother is called."""
+    return _ADDRESSED.sub(lambda found: f"{found.group()}my ", question)
 
 
 def _by_owner(question: str) -> str:
@@ -207,6 +222,7 @@ def described_as(question: str) -> str:
     """
     if len(question) > SHORT:
         return ""
+    question = _as_mine(question)
     groups = [one.group(2).lower() for one in _GROUP.finditer(question) if _is_meant(one)]
     groups += [word for _, meant in roles.called(question) for word in meant]
     # A fact may have the group itself as its predicate.
@@ -237,6 +253,7 @@ def by_name(question: str, facts: Iterable[Known]) -> str | None:
     kids" are all who are a son or a daughter. None where no fact says who is meant, or where two
     say that it is somebody else.
     """
+    question = _as_mine(question)
     named: dict[str, set[str]] = {}
     there: set[str] = set()  # "my brother Tom" is called by name already
     for fact in facts:
@@ -360,6 +377,14 @@ def _who_is(before: str, whose: str, what: str, people: Mapping[str, str | None]
 def is_relation(word: str) -> bool:
     """Whether it says what somebody is to somebody: "mum", "oma", "boss"."""
     return word.casefold() in _RELATIONS or roles.is_one(word)
+
+
+def own_relations(question: str) -> frozenset[str]:
+    """The relations of a question that are the asker's in so many words: "my mum", "unsere Oma"."""
+    said = [one.group(2) for one in _CALLED.finditer(question) if _OWN.fullmatch(one.group(1))]
+    said += [found.group() for found, _ in roles.called(question)]
+    words = (word for one in said for word in one.casefold().split())
+    return frozenset(word for word in words if is_relation(word))
 
 
 def is_asker(subject: str) -> bool:

@@ -26,7 +26,16 @@ from memory_butler.engine import fact_changes, inputs
 from memory_butler.engine.browse.criteria import fact_row
 from memory_butler.engine.curate import require
 from memory_butler.engine.memory import Memory
-from memory_butler.store import conflicts, episodes, events, facts, links, search, versions
+from memory_butler.store import (
+    conflicts,
+    entities,
+    episodes,
+    events,
+    facts,
+    links,
+    search,
+    versions,
+)
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rows import Row
@@ -102,19 +111,64 @@ async def find_like(
         if row["similarity"] >= COMPARED_FROM_OF_ONE and row["id"] not in replaced
     }
     stated = Statement(new.subject, new.predicate, new.content)
+    near = await facts.many(tx, list(nearness)) if nearness else []
+    in_doubt = await _namesakes(tx, new, near)
     alike = []
-    for row in await facts.many(tx, list(nearness)) if nearness else []:
+    for row in near:
         if len(row["content"]) > COMPARED_CHARACTERS:
             continue
         known = statement_of(row)
         if about_one(known, stated) and _may_be_one(new, row):
             kind = compare(known, stated, nearness[row["id"]])
+            if row["id"] in in_doubt:
+                kind = None
             if kind is None and nearness[row["id"]] < COMPARED_FROM:
                 continue
             if kind is None and row["scope"] != new.scope:
                 continue  # a butler's exception says nothing of what holds for all
             alike.append(Like.of(row, kind, nearness[row["id"]]))
     return tuple(sorted(alike, key=lambda one: -one.nearness))
+
+
+async def _namesakes(tx: Transaction, new: NewFact, near: Sequence[Row]) -> frozenset[UUID]:
+    """Those of the near facts that may be another's of the same first name (C-487).
+
+    "Anna was born in May" says nothing against Anna Weber where there is an Anna Kowalska, too: as
+    an entity, or as the subject of another near fact.
+    """
+    subjects = [new.subject, *(row["subject"] for row in near)]
+    in_doubt = set()
+    others: dict[tuple[str, UUID | None], list[str]] = {}
+    for row in near:
+        short, long = sorted(
+            ((new.subject, new.entity_id), (row["subject"], row["entity_id"])),
+            key=lambda one: len(_names(one[0])),
+        )
+        if not _names(short[0]) < _names(long[0]):
+            continue
+        if short not in others:
+            others[short] = await _also_called(tx, *short)
+            if short[1] is None:
+                others[short] += subjects
+        if any(
+            _names(short[0]) < _names(other)
+            and not about_one(Statement(other, "", ""), Statement(long[0], "", ""))
+            for other in others[short]
+        ):
+            in_doubt.add(row["id"])
+    return frozenset(in_doubt)
+
+
+async def _also_called(tx: Transaction, subject: str, entity_id: UUID | None) -> list[str]:
+    """The names of those whom a short subject may mean; of the one whom it does, that alone."""
+    if entity_id is not None:
+        entity = await entities.get(tx, entity_id)
+        return [] if entity is None else [entity["canonical_name"]]
+    return await entities.with_word(tx, max(subject.split(), key=len))
+
+
+def _names(subject: str) -> frozenset[str]:
+    return Statement(subject, "", "").names
 
 
 def marks(alike: Sequence[Like]) -> dict[str, object]:

@@ -17,8 +17,8 @@ from memory_butler.domain.persons import (
     by_name,
     described_as,
     in_full,
-    is_relation,
     may_describe,
+    own_relations,
 )
 from memory_butler.domain.prompts import asks, is_statement
 from memory_butler.engine.following import READ, STEP, SURE, follow
@@ -143,7 +143,8 @@ async def _of_one(
     begun = _begin_embedding(memory, named, tx.tenant)
     more = (await _matches(tx, types, named, pointed, begun)).found
     meant = {one.found.id for one in more if one.about_named}
-    relations = {one for one in asked.spellings if is_relation(one)} - {*named.spellings}
+    own = own_relations(asked.text)
+    relations = {one for one in asked.spellings if one.casefold() in own} - {*named.spellings}
     if relations and any(one.about_named and one.found.id not in meant for one in first.found):
         # "My mum" is another than the one whom all call Mum.
         left = tuple(one for one in asked.spellings if one not in relations)

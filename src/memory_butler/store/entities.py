@@ -59,6 +59,11 @@ async def exactly_named(tx: Transaction, name: str) -> UUID | None:
     return found[0]["id"] if len(found) == 1 else None
 
 
+async def with_word(tx: Transaction, word: str) -> list[str]:
+    """The names that have a word in them, in whatever case; the first `MAX_CANDIDATES`."""
+    return [row["canonical_name"] for row in await tx.fetch(SQL["with_word"], word, MAX_CANDIDATES)]
+
+
 async def called(tx: Transaction, names: Sequence[str]) -> list[tuple[str, list[str]]]:
     """The name, and the other names, of those that one of `names` may mean by another name."""
     found = await tx.fetch(SQL["called"], list(names))

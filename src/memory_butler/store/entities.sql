@@ -36,6 +36,12 @@ WHERE tenant_id = $1 AND id = ANY (entities_named($1, $2::text[])) AND aliases &
   AND metadata->>'merged_into' IS NULL
 ORDER BY canonical_name, id
 
+-- name: with_word
+SELECT canonical_name FROM entities
+WHERE tenant_id = $1 AND metadata->>'merged_into' IS NULL
+  AND position(lower($2) IN lower(canonical_name)) > 0
+ORDER BY canonical_name LIMIT $3
+
 -- name: lock
 SELECT {columns} FROM entities WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
 
