@@ -121,7 +121,8 @@ async def _labels(tx: Transaction, scope: Scope, now: datetime) -> dict[UUID, st
         *await entities.labels(tx, named),
     ]
     labels = {row["id"]: row["label"] for row in found}
-    undone = await erasure.removed(tx, erasure.Traces(ids=items.keys() - labels.keys()))
+    missing = items.keys() - labels.keys()
+    undone = await erasure.removed(tx, erasure.Traces(ids=missing)) if missing else []
     return labels | {row["id"]: row["label"] for row in undone}
 
 

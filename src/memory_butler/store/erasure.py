@@ -199,17 +199,19 @@ async def resting(tx: Transaction, episodes: Sequence[UUID], facts: Sequence[UUI
 
 async def texts(tx: Transaction, doomed: Doomed, limit: int) -> list[Text]:
     """What they say, locked until commit; of each kind the first `limit`."""
-    found = []
+    found, asked = [], set[UUID]()
     for kind in ITEM_KINDS:
         query, ids = SQL[f"texts_of_{kind}"], list(doomed.of(kind)[:limit])
+        asked.update(ids)
         found += [
             Text(kind, row["id"], row["content"], row["words"], row["embedding"])
             for row in await tx.fetch(query, ids)
         ]
+    missing = asked - {one.id for one in found}
     # Of what an undo removed, its past state says it.
-    undone = await removed(tx, Traces(ids=doomed.ids - {one.id for one in found}))
+    undone = await removed(tx, Traces(ids=missing)) if missing else []
     return found + [
-        Text(row["kind"], row["id"], row["content"], row["words"], None) for row in undone[:limit]
+        Text(row["kind"], row["id"], row["content"], row["words"], None) for row in undone
     ]
 
 
