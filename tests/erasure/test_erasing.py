@@ -240,6 +240,7 @@ async def test_what_once_named_an_erased_person_and_who_shares_the_name_are_told
     rule = await store_rule(kept, principal, "Ring Tom Reilly before noon")
     clock.advance(minutes=1)
     await edit_rule(kept, principal, rule, {"content": "Ring before noon"})
+    clock.advance(minutes=1)
     await merge_entities(kept, principal, made, other)
     clock.advance(minutes=1)
     merged = Target(entity_id=made)
