@@ -53,6 +53,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 _NAME: Final = re.compile(r"[^\W_]+")
 _UNPARTED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")  # kana and Chinese characters
 _DIGIT: Final = re.compile(r"\d")
+_NUMBER: Final = re.compile(r"\d+")
 _CODE: Final = re.compile(r"[^\W_]{0,64}\d[^\W_]{0,64}")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _IN_BRACKETS: Final = re.compile(r"\(([^()]*+)\)")
@@ -448,7 +449,7 @@ def _have_a_word(earlier: Statement, later: Statement) -> bool:
 
 def _are_numbered(one: Statement, other: Statement) -> bool:
     """Whether numbers tell their predicates apart: `visit_7_december` and `visit_25_december`."""
-    mine, theirs = (re.findall(r"\d+", each.predicate) for each in (one, other))
+    mine, theirs = (_NUMBER.findall(each.predicate) for each in (one, other))
     return bool(mine and theirs and mine != theirs)
 
 
