@@ -10,6 +10,7 @@ from memory_butler.domain.days_ahead import Ahead, days_ahead
 from memory_butler.domain.named_days import (
     besides,
     is_regular_on,
+    last_day_ahead,
     names_one_of,
     sought,
     with_english_dates,
@@ -332,3 +333,20 @@ def test_what_is_on_and_names_none_of_the_days_is_looked_for() -> None:
 @given(st.dates(date(2000, 1, 1), date(2100, 1, 1)), st.integers(1, LONGEST))
 def test_many_days_are_looked_for_in_few_words(first: date, count: int) -> None:
     assert len(sought(Days(first, first + timedelta(days=count - 1)), {}).split(" | ")) < 400
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("A party is planned on 19 December", date(2026, 12, 19)),
+        ("Passport expires on 3 May 2028", date(2028, 5, 3)),
+        ("Holiday from 20 December to 3 January", date(2027, 1, 3)),
+        ("Dentist moved from 3 December to 8 December", date(2026, 12, 8)),
+        # Over, or no day.
+        ("Went to Rome on 3 October", None),
+        ("Born on 3 May 1990", None),
+        ("Version 2.10.3 since 3.11", None),
+    ],
+)
+def test_the_last_day_to_come_that_a_text_names(text: str, day: date | None) -> None:
+    assert last_day_ahead(text, date(2026, 10, 13)) == day

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -504,3 +505,48 @@ async def test_a_stopped_database_is_told_of_soon(
     finally:
         os.kill(pid, signal.SIGCONT)
     await recall(memory, principal, "anything at all")  # a connection of its own
+
+
+# A plan is told until its day, however far ahead it was made (C-538).
+
+
+@pytest.mark.parametrize(
+    ("permanence", "ahead"),
+    [("ephemeral", 20), ("ephemeral", 67), ("volatile", 67), ("volatile", 250), ("standard", 250)],
+)
+@pytest.mark.parametrize("has_end", [False, True])
+async def test_a_plan_is_told_until_its_day_and_not_long_after(
+    memory: Memory, principal: Principal, clock: Clock, permanence: str, ahead: int, has_end: bool
+) -> None:
+    day = clock.now + timedelta(days=ahead)
+    when = "" if has_end else f" on {day:%-d %B %Y}"
+    said = f"The surprise party for Ingrid is at the Lindenhof{when}"
+    end = day if has_end else None
+    await store_fact(
+        memory, principal, "Ingrid", "party", said, permanence=permanence, valid_until=end
+    )
+    clock.now = day - timedelta(hours=1)
+    await sweep.run(memory, principal)
+    asked = "Where is Ingrid's surprise party?"
+    assert [hit.row["content"] for hit in await recall(memory, principal, asked)] == [said]
+    clock.advance(days=ahead / 5 + 1)
+    await sweep.run(memory, principal)
+    assert await recall(memory, principal, asked) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "rate"),
+    [
+        ("Went to Rome on {past}", 0.03),
+        ("Meets the choir every Tuesday", 0.03),
+        ("Dentist on {soon}", 0.03),  # sooner than it would fade
+    ],
+)
+async def test_what_is_no_plan_fades_as_before(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock, said: str, rate: float
+) -> None:
+    past, soon = (clock.now + timedelta(days=days) for days in (-40, 10))
+    content = said.format(past=f"{past:%-d %B}", soon=f"{soon:%-d %B}")
+    id, _ = await store_fact(memory, principal, "user", "plan", content, permanence="volatile")
+    (stored,) = [row for row in await facts(admin) if row["id"] == id]
+    assert (stored["permanence"], stored["decay_rate"]) == ("volatile", rate)

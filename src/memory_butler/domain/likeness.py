@@ -171,7 +171,7 @@ _SINGLE: Final = tuple(
 _SAYS_NOT_WHICH: Final = frozenset(
     word[:_STEM]
     for word in """
-    actual address adresse aktuell annual contact correct current daily date exact final full
+    actual address adresse aktuell annual contact correct current daily date day exact final full
     general group home hourly info kind latest main monthly name new no now nr number nummer numero
     per place primary regular relationship status time title today total type usual value weekly
     yearly

@@ -220,6 +220,21 @@ def names_one_of(days: Days, text: str) -> bool:
     )
 
 
+def last_day_ahead(text: str, today: date) -> date | None:
+    """The last day to come that a text names, in English; None where it names none.
+
+    Of a date without a year the one nearest to today is meant: "on 3 May" is over on the tenth, and
+    not a plan for next year.
+    """
+    years = range(today.year - 1, today.year + 2)
+    named = [
+        min((days.last for days in found), key=lambda day: abs(day - today))
+        for one in stretches(text)
+        if (found := list(one.of(years)))
+    ]
+    return max((day for day in named if day > today), default=None)
+
+
 def is_regular_on(days: Days, text: str) -> bool:
     """Whether a text is about what happens every week, or each month, on one of these days."""
     if _NO_LONGER.search(text):

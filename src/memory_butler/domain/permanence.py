@@ -1,5 +1,6 @@
 """How long knowledge holds, in five levels, and the decay rate of each (PERM-01..07)."""
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, Literal, get_args
@@ -35,6 +36,11 @@ RULE_OF_USER: Final[Permanence] = "stable"
 def parse_permanence(value: str) -> Permanence:
     """The level named `value`; `InvalidInput` lists the levels (PERM-07)."""
     return choose(value, PERMANENCES, "permanence")
+
+
+def lasting_until(rate: float, days: float, kept: float) -> float:
+    """A decay rate by which at least the share `kept` is left after so many days."""
+    return min(rate, -math.log(kept) / days) if 0.0 < kept < 1.0 and days > 0.0 else rate
 
 
 def decay_rate_of(permanence: str) -> float:

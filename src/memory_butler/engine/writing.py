@@ -7,23 +7,27 @@ everything that belongs to it, into an open transaction.
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, TypeVar, assert_never
+from typing import Any, Final, TypeVar, assert_never
 from uuid import UUID, uuid4
 
 import asyncpg
 
+from memory_butler.domain.elapsed import days_since
 from memory_butler.domain.episodes import ConsolidationStatus, expires_at
 from memory_butler.domain.episodes import search_text as episode_text
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.exchange import MARK
 from memory_butler.domain.facts import DEFAULT_IMPORTANCE, validity_period
 from memory_butler.domain.facts import search_text as fact_text
+from memory_butler.domain.foreign_dates import put_into_english
 from memory_butler.domain.links import Item
+from memory_butler.domain.named_days import last_day_ahead
 from memory_butler.domain.permanence import (
     DEFAULT_PERMANENCE,
     FOR_A_TIME,
     RULE_DECAY_RATE,
     decay_rate_of,
+    lasting_until,
 )
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import same_words
@@ -42,6 +46,9 @@ from memory_butler.store.rules import NewRule
 from memory_butler.store.transaction import Transaction
 
 NewMemory = NewEpisode | NewFact | NewRule
+
+# Of the confidence from which on facts are told, what is left of a plan's on its day.
+LEFT_ON_ITS_DAY: Final = 1.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,30 +139,46 @@ def new_fact(
     now = memory.clock()
     stated = {"importance": importance, "permanence": permanence}
     permanence = permanence or DEFAULT_PERMANENCE
+    content = inputs.content(content, memory.config.max_content_bytes)
+    period = validity_period(
+        None if valid_from is None else inputs.moment("valid_from", valid_from),
+        None if valid_until is None else inputs.moment("valid_until", valid_until),
+        now,
+    )
     return NewFact(
         id=id or uuid4(),
         subject=inputs.line("subject", subject),
         predicate=inputs.line("predicate", predicate, inputs.MAX_NAME_BYTES),
-        content=inputs.content(content, memory.config.max_content_bytes),
+        content=content,
         importance=inputs.importance(DEFAULT_IMPORTANCE if importance is None else importance),
-        decay_rate=decay_rate_of(permanence),
+        decay_rate=_decay_rate(memory, permanence, content, period.valid_until, now),
         permanence=permanence,
         source_butler=inputs.optional_name("source_butler", source_butler),
         source_episode_id=inputs.optional_uuid("source_episode_id", source_episode_id),
         supersedes_id=None,
         entity_id=inputs.optional_uuid("entity_id", entity_id),
         scope=inputs.scope(scope),
-        period=validity_period(
-            None if valid_from is None else inputs.moment("valid_from", valid_from),
-            None if valid_until is None else inputs.moment("valid_until", valid_until),
-            now,
-        ),
+        period=period,
         created_at=now,
         tags=inputs.tags(tags),
         metadata={name: one for name, one in inputs.metadata(metadata).items() if name != MARK},
         trust=_trust(trust),
         unstated=frozenset(name for name, one in stated.items() if one is None),
     )
+
+
+def _decay_rate(
+    memory: Memory, permanence: str, content: str, valid_until: datetime | None, now: datetime
+) -> float:
+    """That of its permanence, or less: a fact is told until it is over, and a plan until its day,
+    as far as nobody is asked to confirm what has yet to come (C-538)."""
+    rate = decay_rate_of(permanence)
+    if valid_until is not None:
+        days = days_since(now, valid_until)
+    else:
+        day = last_day_ahead(put_into_english(content), now.date())
+        days = 0.0 if day is None else (day - now.date()).days + 1.0
+    return lasting_until(rate, days, LEFT_ON_ITS_DAY * memory.config.facts.thresholds().retrieval)
 
 
 def new_rule(
@@ -481,7 +504,8 @@ async def _no_less(
 def _lasting(fact: NewFact, others: Iterable[str]) -> NewFact:
     """The fact with the longest of its own permanence and others."""
     longest = min([fact.permanence, *others], key=decay_rate_of)
-    return replace(fact, permanence=longest, decay_rate=decay_rate_of(longest))
+    rate = min(fact.decay_rate, decay_rate_of(longest))
+    return replace(fact, permanence=longest, decay_rate=rate)
 
 
 async def _end_waiting(tx: Transaction, principal: Principal, fact: NewFact) -> None:
