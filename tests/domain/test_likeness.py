@@ -228,6 +228,34 @@ def test_spellings_of_a_subject(first: str, second: str, one: bool) -> None:
             ("redis", "Redis keeps the sessions, on port 6380"),
             "contradiction",
         ),
+        # The new one, in other languages too; and one's first language by another word.
+        (("arbeitgeber", "Siemens"), ("neuer_arbeitgeber", "Bosch"), "contradiction"),
+        (("ciudad", "Vive en Madrid"), ("nueva_ciudad", "Vive en Sevilla"), "contradiction"),
+        (("ville", "Habite à Lyon"), ("nouvelle_ville", "Habite à Nantes"), "contradiction"),
+        (("wohnort", "Wohnt in Köln"), ("jetziger_wohnort", "Wohnt in Bonn"), "contradiction"),
+        (("native_language", "It is Slovak"), ("mother_tongue", "It is Czech"), "contradiction"),
+        (("first_language", "It is Slovak"), ("native_language", "It is Czech"), "contradiction"),
+        (("language", "Speaks English"), ("native_language", "It is Czech"), None),
+        (("weight", "Weighs 80 kg"), ("body_weight", "Weighs 74 kg"), "contradiction"),
+        (("birthday", "Born on 4 June"), ("birth_day", "Born on 5 June"), "contradiction"),
+        # What is denied behind a label or a conjunction is what is said; a car is no "car".
+        (("food_allergy", "Allergic to nuts"), ("allergies", "Allergies: none"), "contradiction"),
+        (("children", "Has two children"), ("kids", "Children: none"), "contradiction"),
+        (("sport", "Goes swimming"), ("sports", "Since May she does not swim"), "contradiction"),
+        (("car", "The car is insured"), ("car_policy", "The car has no cover"), "contradiction"),
+        # What is told more fully is not told otherwise, whatever is new or now in it.
+        (
+            ("training", "Trains for a run"),
+            ("plan", "Trains for a run with a new coach"),
+            "duplicate",
+        ),
+        (("team", "Leads platforms"), ("team_size", "Leads platforms, now a team of nine"), None),
+        (
+            ("tests", "Tests run with pytest"),
+            ("ci", "Tests run with pytest in a new CI"),
+            "duplicate",
+        ),
+        (("db", "The DB is MySQL"), ("dbs", "The DB MySQL was replaced"), "contradiction"),
         # What has changed, under another name.
         (
             ("commute", "Takes the tram to the office"),
@@ -291,6 +319,18 @@ def test_what_two_facts_of_one_subject_are_to_each_other(
     first: tuple[str, str], second: tuple[str, str], kind: Likeness | None
 ) -> None:
     assert compare(Statement("user", *first), Statement("user", *second), NEAR) == kind
+
+
+def test_a_predicate_may_repeat_what_its_subject_is() -> None:
+    def related(first: str, second: str, subject: str = "web-shop") -> Likeness | None:
+        one = Statement(subject, first, "It is Elmwood")
+        return compare(one, Statement(subject, second, "It is Oakville"), NEAR)
+
+    assert related("owner", "project_owner") == "contradiction"
+    assert related("app_name", "name") == "contradiction"
+    assert related("app_name", "server_name") is None
+    # Of the user it says which one.
+    assert related("name", "app_name", "user") is None
 
 
 def test_a_compound_with_non_is_no_negation() -> None:

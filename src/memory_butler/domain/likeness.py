@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Final, Literal
 
+from memory_butler.domain.persons import is_asker
 from memory_butler.domain.quantities import Quantity, agree, disagree, measured, quantities
 
 Likeness = Literal["duplicate", "contradiction"]
@@ -80,7 +81,8 @@ _KINDS: Final = frozenset(
     office project repo repository room server service site svc system team ticket tool
     """.split()
 )
-_CLAUSES: Final = re.compile(r"[.;:!?]\s|\b(?:because|since|weil|porque|car)\b")
+# Not behind a colon: "Allergies: none". French "car" stands behind a comma; a car does not.
+_CLAUSES: Final = re.compile(r"[.;!?]\s|\b(?:because|since|weil|porque)\b|, car\b")
 # A bound, not a negation.
 _BOUNDS: Final = re.compile(r"\bno(?:t)? (?:later|earlier|more|less|fewer|longer) than\b")
 _NO_MORE: Final = re.compile(r"\bno longer\b|\bnot any ?more\b")
@@ -137,6 +139,7 @@ _SINGLE: Final = tuple(
     job beruf
     vermieter
     language tongue
+    native_language first_language mother_tongue
     launch
     leader maintainer
     length
@@ -171,11 +174,16 @@ _SINGLE: Final = tuple(
 _SAYS_NOT_WHICH: Final = frozenset(
     word[:_STEM]
     for word in """
-    actual address adresse aktuell annual contact correct current daily date day exact final full
-    general group home hourly info kind latest main monthly name new no now nr number nummer numero
-    per place primary regular relationship status time title today total type usual value weekly
-    yearly
+    actual actuel addr address adresse aktuell annual attuale atual body contact correct current
+    daily date day derzeitig exact final full general group heutig home hourly info jetzig kind
+    latest main monthly name neue neuen neuer neues new no nouveau nouvelle nova novo now nr
+    nueva nuevo number numero nummer nuova nuovo per place primary recent regular relationship
+    status time title today total type updated usual value weekly yearly
     """.split()
+)
+# Nor do these of what is no person: the project's deadline is that of the project.
+_OF_ITSELF: Final = frozenset(
+    word[:_STEM] for word in "app application project repo repository server service system".split()
 )
 # Properties of which there are often several, whatever else the predicate says: "sibling_name".
 _SEVERAL: Final = frozenset(
@@ -194,7 +202,12 @@ _FORMER: Final = re.compile(
     # "Once a week" and "once it is merged" speak of no former time.
     r"|\bonce (?:was|were|had|lived|worked|owned)\b|\b(?:was|were|had) once\b"
 )
-# What a newer fact says where something is no longer as it was.
+# What a newer fact says where something may be so besides what was.
+_IS_NEW: Final = re.compile(
+    r"now|nowadays|new|jetzt|nun|inzwischen|mittlerweile|neue[nrms]?|ahora|nuev[oa]s?|maintenant"
+    r"|desormais|dorenavant|nouve(?:au|aux|l|lle|lles)|adesso|ormai|nuov[oaie]|agora|nov[oa]s?"
+)
+# What it says where something is no longer as it was, or may be.
 _CHANGED: Final = re.compile(
     r"\b(?:now|nowadays|instead|new|moved|switched|changed|replaced|sold|gave up|stopped"
     r"|(?:up|down|raised|lowered|rose|fell|dropped|reduced|increased|went) to"
@@ -274,7 +287,7 @@ class Statement:
         """The stems of what it denies behind what it says, as in "JWT was dropped because tokens
         could not be revoked"; None where what it says first is denied."""
         first, *rest = _CLAUSES.split(self._without_contractions)
-        if _denies(first):
+        if _denies(first) or not first.strip():  # "Since May she does not swim"
             return None
         denied = " ".join(filter(_denies, rest))
         return frozenset(term for word in _WORD.findall(denied) for term in _terms(word))
@@ -290,6 +303,12 @@ class Statement:
         """Whether it says that something is no longer as it was."""
         said = _folded(_NEW_AS_NAME.sub(" ", self.content))
         return bool(_CHANGED.search(said)) and not _BESIDES.search(said)
+
+    @cached_property
+    def is_replaced(self) -> bool:
+        """Whether it says that something has taken the place of another, and not what is new."""
+        said = _folded(_NEW_AS_NAME.sub(" ", self.content))
+        return any(not _IS_NEW.fullmatch(one.group()) for one in _CHANGED.finditer(said))
 
     @cached_property
     def values(self) -> frozenset[str]:
@@ -418,7 +437,10 @@ def _of_the_same(one: Statement, other: Statement) -> bool:
     """Whether their predicates mean the same one of several: `email_work` is no `email`, and the
     city of a birth not that of a home. A mobile number under `phone` is that of `phone_mobile`."""
     mine, theirs = _which(one, other), _which(other, one)
-    return mine == theirs or bool(mine & other.terms or theirs & one.terms)
+    if mine == theirs or mine & other.terms or theirs & one.terms:
+        return True
+    of_itself = not (mine and theirs) and mine | theirs <= _OF_ITSELF
+    return of_itself and not is_asker(one.subject)
 
 
 def _which(one: Statement, other: Statement) -> frozenset[str]:
@@ -531,11 +553,23 @@ def _names_former(earlier: Statement, later: Statement) -> bool:
     """Whether what has changed is told with what it was: "The branch is now main; master is gone".
 
     It has all of the earlier one's words, and others in their place. One that is of several may
-    have been joined by another: "Now takes metformin and ramipril".
+    have been joined by another: "Now takes metformin and ramipril". And what only is new behind
+    the earlier one's words goes with it: "Works at Bosch in the new office".
     """
     if not later.is_change or is_of_several(later):
         return False
-    return earlier.terms < later.terms and _on_one_matter(earlier, later)
+    if not (earlier.terms < later.terms and _on_one_matter(earlier, later)):
+        return False
+    return later.is_replaced or not _goes_on(earlier, later)
+
+
+def _goes_on(earlier: Statement, later: Statement) -> bool:
+    """Whether the later one has all words of the earlier one in a row, and so says that still."""
+    known, said = ([word[:_STEM] for word in each.telling] for each in (earlier, later))
+    said = [word for word in said if not _IS_NEW.fullmatch(word)]
+    known = [word for word in known if not _IS_NEW.fullmatch(word)]
+    rows = range(len(said) - len(known) + 1)
+    return any(said[first : first + len(known)] == known for first in rows)
 
 
 def adds_nothing(known: Statement, other: Statement) -> bool:
