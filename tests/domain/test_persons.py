@@ -169,6 +169,12 @@ def test_the_word_that_a_fact_has_itself_is_surer() -> None:
         ("Feed the lodger's dog", None),
         ("Ring Tom Reilly", None),
         ("Ring Anna", None),
+        # A sentence begins with a capital, whoever is called so.
+        ("May I ask you something?", None),
+        ("May Anna come too?", None),
+        ("Tell me. May the cat go out?", None),
+        ("May's number?", "Mary Costa's number?"),
+        ("May phone number", "Mary Costa phone number"),
         ("Ring mum " + "now " * 80, None),
     ],
 )

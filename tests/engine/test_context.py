@@ -248,6 +248,32 @@ async def test_what_a_session_works_on_comes_first_and_sooner(
         assert await first(idle, "web-shop") == "", idle
 
 
+async def test_a_folder_called_user_is_not_who_asks(memory: Memory, principal: Principal) -> None:
+    """Of "user" and "family" is nearly everything; in a container the home folder is /home/user."""
+    await store_fact(memory, principal, "user", "endpoints", "Sails on Sundays, with a router")
+    await store_fact(memory, principal, "web-shop", "deadline", "The web shop is due on 3 May")
+    await store_fact(memory, principal, "user", "deadline", "The user's tax return is due on 9 May")
+    for prompt in ("add an endpoint for cancellations", "When is the deadline?", "my deadline?"):
+        plain = await build_context(memory, principal, prompt, "general")
+        for about in ("user", "family", "User"):
+            told = await build_context(memory, principal, prompt, "general", about=[about])
+            assert told.text == plain.text, prompt
+
+
+async def test_what_is_the_askers_own_is_not_what_the_session_works_on(
+    memory: Memory, principal: Principal
+) -> None:
+    await store_fact(memory, principal, "web-shop", "deadline", "The web shop is due on 3 May")
+    await store_fact(memory, principal, "user", "deadline", "The user's tax return is due on 9 May")
+    for prompt, whose in (
+        ("When is the deadline?", "[web-shop]"),
+        ("When is my tax deadline?", "[user]"),
+    ):
+        told = await build_context(memory, principal, prompt, "general", about=["web-shop"])
+        first = next(line for line in told.text.splitlines() if line.startswith("- "))
+        assert first.startswith(f"- {whose}")
+
+
 async def test_a_session_has_few_names(memory: Memory, principal: Principal) -> None:
     with pytest.raises(InvalidInput, match="at most"):
         await build_context(memory, principal, "tea", "general", about=["shop"] * (MAX_ABOUT + 1))

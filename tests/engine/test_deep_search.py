@@ -519,3 +519,20 @@ async def test_a_group_is_found_by_its_members(memory: Memory, principal: Princi
     assert choir in {hit.row["id"] for hit in told}
     known = {hit.row["subject"] for hit in await recall(memory, principal, "How many kids have I?")}
     assert known == {"Mia", "Leo"}
+
+
+async def test_another_name_that_is_the_first_name_of_somebody_else_is_not_put_in_full(
+    memory: Memory, principal: Principal
+) -> None:
+    """ "Bill" is Marcus Hale, until there is a Bill Turner: then it may be either."""
+    await create_entity(memory, principal, "Marcus Hale", "person", aliases=["Bill", "the adviser"])
+    for name in ("Marcus Hale", "Ada Sorel", "Ida Brandt"):
+        await store_fact(memory, principal, name, "phone", f"{name} has the number 5551{len(name)}")
+    (first, *_) = await recall(memory, principal, "What is Bill's number?")
+    assert first.row["subject"] == "Marcus Hale"
+    await create_entity(memory, principal, "Bill Turner", "person")
+    await store_fact(memory, principal, "Bill Turner", "phone", "Bill Turner has the number 55599")
+    (first, second, *_) = await recall(memory, principal, "What is Bill's number?")
+    assert (first.row["subject"], second.row["subject"]) == ("Bill Turner", "Marcus Hale")
+    (first, *_) = await recall(memory, principal, "What is the adviser's number?")
+    assert first.row["subject"] == "Marcus Hale"

@@ -142,6 +142,12 @@ _WHOSE: Final = re.compile(
     r"|mi|mis|su|tu|mio|mia|meu|minha)|['’]s) $",
     re.IGNORECASE,
 )
+_BEGINS: Final = re.compile(r"(?:^|[.!?:;\n] ?)[\"'“„«(]?$")
+# By what stands behind it, which a verb has, and a name seldom.
+_NO_NAME: Final = re.compile(
+    r"\w+ (?:a|an|the|this|that|these|those|there|it|you|I|we|they|he|she|one|of|my|your|our|his"
+    r"|her|their|its|me|us|him|them|all|any|some|each|every)\b|(?:Will|May) [^\W\d_a-zà-ÿ]"
+)
 _THEIRS: Final = re.compile(r"['’]s ([^\W\d_]{2,30})")
 _ONE_NAME: Final = re.compile(r"[^\W\d_a-zà-ÿ][^\W\d_]{1,30}")
 # "Leo und Mia": names alone.
@@ -311,10 +317,13 @@ def in_full(question: str, known: Iterable[tuple[str, Sequence[str]]]) -> str | 
 def _is_called(found: re.Match[str], other: str) -> bool:
     """Whether a name is meant, and not somebody else's: not "may" for May, nor "her mum".
 
-    Nor where it is asked for their own dog or mother: "the lodger's dog".
+    Nor where it is asked for their own dog or mother: "the lodger's dog". And what begins a
+    sentence has a capital without being a name: "May I …", "Will Anna …", "Bill of rights".
     """
     said, behind = found.group(1), _THEIRS.match(found.string, found.end())
     is_name = said == other or " " in said or is_relation(said)
+    if " " not in said and not is_relation(said) and _BEGINS.search(found.string[: found.start()]):
+        is_name = is_name and _NO_NAME.match(found.string[found.start(1) :]) is None
     is_for_another = behind is not None and is_relation(behind.group(1))
     return is_name and not is_for_another and _WHOSE.search(found.string[: found.start()]) is None
 

@@ -116,7 +116,8 @@ class Question:
             min_trust=None if min_trust is None else parse_trust(min_trust),
             min_relevance=inputs.share("min_relevance", min_relevance),
             weighty=weighty,
-            about=frozenset(filter(None, map(name_of_work, about))),
+            # Of these is nearly everything, whatever a folder is called.
+            about=frozenset(filter(None, map(name_of_work, about))) - {"user", "family"},
         )
         # Of the query as it was written: a text to search for has no lines.
         parts = clauses(query) if mode == "deep" else []

@@ -8,6 +8,7 @@ from uuid import UUID
 from memory_butler.domain.deep import Evidence, named_speakers
 from memory_butler.domain.entities import name_of_work
 from memory_butler.domain.links import MemoryType
+from memory_butler.domain.persons import is_asker
 from memory_butler.domain.prompts import (
     codes_in,
     is_code,
@@ -178,12 +179,16 @@ def _common(asked: Question, around: Around, *, shares: bool) -> tuple[float, fl
 def before_others(asked: Question, borne: Mapping[UUID, Borne]) -> list[tuple[UUID, UUID]]:
     """Facts about what the asker works on, each with what says the same of something else.
 
-    "Run the tests" means those of this repository, unless another is named.
+    "Run the tests" means those of this repository, unless another is named; "my phone number" does
+    not.
     """
     own = about_work(asked, borne)
+    of_asker = is_personal(asked.text)
     others: dict[str, list[UUID]] = defaultdict(list)
     for id, one in borne.items():
-        if one.said is not None and id not in own and not (one.named or one.subject_named):
+        if one.said is None or id in own or one.named or one.subject_named:
+            continue
+        if not (of_asker and is_asker(one.said["subject"])):
             others[lowered(one.said["predicate"])].append(id)
     said = ((id, borne[id].said) for id in own)
     return [(id, other) for id, one in said if one for other in others[lowered(one["predicate"])]]

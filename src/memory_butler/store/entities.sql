@@ -30,8 +30,13 @@ WHERE tenant_id = $1 AND metadata->>'merged_into' IS NULL AND id = ANY (ARRAY(
 LIMIT 2 FOR SHARE
 
 -- name: called
--- Those that go by one of these names, in as many spellings as they are given, by another than the usual.
-SELECT canonical_name, aliases FROM entities
+-- Those that go by one of these names, in as many spellings as they are given, by another than the usual;
+-- without what is somebody else's own name, or begins it: "Bill", where there is a Bill Turner.
+SELECT canonical_name, ARRAY(
+    SELECT alias FROM unnest(aliases) alias WHERE NOT EXISTS (
+        SELECT FROM entities o WHERE o.tenant_id = $1 AND o.id <> entities.id AND o.metadata->>'merged_into' IS NULL
+        AND starts_with(lower(o.canonical_name) || ' ', lower(alias) || ' '))) AS aliases
+FROM entities
 WHERE tenant_id = $1 AND id = ANY (entities_named($1, $2::text[])) AND aliases && $2::text[]
   AND metadata->>'merged_into' IS NULL
 ORDER BY canonical_name, id
