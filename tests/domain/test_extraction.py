@@ -75,6 +75,9 @@ def test_odd_fields_of_a_fact_fall_back_or_are_clamped() -> None:
     assert (first.permanence, first.importance, first.tags) == ("standard", 10.0, ())
     assert (second.importance, second.tags) == (1.0, ("a", "b"))
     assert (third.permanence, third.importance) == ("standard", DEFAULT_IMPORTANCE)
+    # What cannot be used states nothing: an update keeps what its target has.
+    assert first.unstated == second.unstated == {"permanence"}
+    assert third.unstated == {"importance", "permanence"}
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ class ExtractedFact:
     sources: tuple[UUID, ...] = ()
     # When it is over, of what lasts until then: a plan, an appointment, a passing state.
     valid_until: datetime | None = None
-    # Which of importance and permanence the model left out, so that they are defaults.
+    # Which of importance and permanence the model did not state so that they can be used.
     unstated: frozenset[str] = frozenset()
     # Where it stands in its array, by which a rule of the same output may name it.
     place: int = 0
@@ -165,9 +165,7 @@ class _Reader:
             scope=_scope(fields.get("scope")),
             sources=self.known_ids(fields.get("source_episode_ids")),
             valid_until=self.end(fields.get("valid_until"), "valid_until"),
-            unstated=frozenset(
-                one for one in ("importance", "permanence") if fields.get(one) is None
-            ),
+            unstated=_unstated(fields),
             place=self._place,
         )
 
@@ -345,6 +343,19 @@ def _text(fields: Mapping[str, Any], key: str) -> str:
     return storable(value).strip()
 
 
+def _unstated(fields: Mapping[str, Any]) -> frozenset[str]:
+    """What of it is a default: 5.0 and `standard` are what was stated, too."""
+    found = {
+        "importance": _is_number(fields.get("importance")),
+        "permanence": fields.get("permanence") in PERMANENCES,
+    }
+    return frozenset(name for name, stated in found.items() if not stated)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
 def _permanence(value: Any) -> Permanence:
     """The permanence, or the default for an unknown one: the store is strict (PAR-04, C-30)."""
     return next((one for one in PERMANENCES if one == value), DEFAULT_PERMANENCE)
@@ -352,7 +363,7 @@ def _permanence(value: Any) -> Permanence:
 
 def _importance(value: Any) -> float:
     """The importance, clamped to 1..10; the default for what is no number (PAR-05)."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+    if not _is_number(value):
         return DEFAULT_IMPORTANCE
     return float(min(10.0, max(1.0, value)))
 
