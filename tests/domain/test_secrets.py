@@ -36,6 +36,10 @@ def without(text: str) -> str:
         ("the alarm code is 4711", "door code or PIN", "mark"),
         (f"git clone https://{'8c1f2e9a' * 5}@github.com/acme/app.git", "token", "mask"),
         ("docker login -u ana -p Kettle77blue ghcr.io", "password", "mask"),
+        ("helm registry login -u ana -p Kettle77blue ghcr.io", "password", "mask"),
+        ("docker --config ~/.d login -p Kettle77blue", "password", "mask"),
+        ("Cookie: JSESSIONID=0aZ5kTq8Bn3LwXy7", "session cookie", "mask"),
+        ("Cookie: connect.sid=0aZ5kTq8Bn3LwXy7", "session cookie", "mask"),
         ("redis-cli -h cache -a Kettle-77 ping", "password", "mask"),
         ("dckr_pat_" + "kLm4NoP7qRs2TuV9wXyZ", "Docker token", "mask"),
         (
@@ -61,6 +65,10 @@ def test_each_kind_is_told(text: str, kind: str, level: str) -> None:
         "https://averylongusernamewithoutdigits@git.example.org/app.git",
         "docker run -p 8080:80 nginx",
         "docker login -u ana --password-stdin",
+        "podman run login -p 127.0.0.1:8080:80",  # a container of that name
+        "helm install login ./chart -p values.yaml",
+        "Cookie: theme=dark; sidebar=collapsed_by_default",  # "sid" within another word
+        "Cookie: president=lincoln_or_washington",
         "redis-cli -a $REDIS_PASSWORD ping",
         "Cookie: session=abc; SameSite=Lax; Secure",
         "The cookie: session_id is set by the login",

@@ -145,8 +145,8 @@ _WHOSE: Final = re.compile(
 _BEGINS: Final = re.compile(r"(?:^|[.!?:;\n] ?)[\"'“„«(]?$")
 # By what stands behind it, which a verb has, and a name seldom.
 _NO_NAME: Final = re.compile(
-    r"\w+ (?:a|an|the|this|that|these|those|there|it|you|I|we|they|he|she|one|of|my|your|our|his"
-    r"|her|their|its|me|us|him|them|all|any|some|each|every)\b|(?:Will|May) [^\W\d_a-zà-ÿ]"
+    r"\b\w{1,40} (?:a|an|the|this|that|these|those|there|it|you|I|we|they|he|she|one|of|my|your|our"
+    r"|his|her|their|its|me|us|him|them|all|any|some|each|every)\b|(?:Will|May) [^\W\d_a-zà-ÿ]"
 )
 _THEIRS: Final = re.compile(r"['’]s ([^\W\d_]{2,30})")
 _ONE_NAME: Final = re.compile(r"[^\W\d_a-zà-ÿ][^\W\d_]{1,30}")

@@ -118,7 +118,8 @@ SHAPES: Final[tuple[Shape, ...]] = (
         "ookie",
         re.compile(
             r"[Cc]ookie['\"]?:\s?(?:[^\s;=]{1,60}=[^\s;'\"]{0,200};\s?){0,30}"
-            r"[\w.-]{0,30}(?:[Ss]ess|[Ss]id|[Aa]uth|[Jj]wt|[Tt]oken)[\w.-]{0,30}="
+            # "sid" ends a word; a sidebar is no session.
+            r"[\w.-]{0,30}(?i:sess|sid(?![a-z])|auth|jwt|token)[\w.-]{0,30}="
             r"(?P<secret>[\w.%~+/=:-]{16,4000})"
         ),
     ),
@@ -147,7 +148,9 @@ SHAPES: Final[tuple[Shape, ...]] = (
         "password",
         "login",
         re.compile(
-            r"\b(?:docker|podman|nerdctl|buildah|skopeo|oras|helm)\b[^\n]{0,40}?\slogin\b[^\n]{0,80}?"
+            # With options before it, but no other command: a container may be called "login".
+            r"\b(?:docker|podman|nerdctl|buildah|skopeo|oras|helm)(?: registry)?"
+            r"(?: -[^\s]{1,40}(?: [^\s-][^\s]{0,80})?){0,3} login\b[^\n]{0,80}?"
             r"\s-p[ =]?['\"]?(?P<secret>[^\s'\"-][^\s'\"]{2,200})"
         ),
     ),
