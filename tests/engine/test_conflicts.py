@@ -165,6 +165,22 @@ async def test_a_first_name_that_two_people_have_contradicts_neither(
     assert {one.subject for one in found} == {"Sam"}
 
 
+async def test_what_belongs_to_somebody_is_not_another_of_that_name(
+    memory: Memory, principal: Principal, clock: Clock
+) -> None:
+    """Nor is "Anna's dog" a second Anna."""
+    weber, _ = await store_fact(
+        memory, principal, "Anna Weber", "birthday", "Anna Weber was born on 14 July 2011"
+    )
+    dog = "Anna's dog was born on 3 May 2020"
+    await store_fact(memory, principal, "Anna's dog", "birthday", dog)
+    await create_entity(memory, principal, "Anna's dog", "other")
+    clock.advance(minutes=1)
+    fact = new_fact(memory, "Anna", "birthday", "Anna was born on 1 May 1990")
+    found = (await keep(memory, principal, fact)).written.alike
+    assert [(one.id, one.kind) for one in found] == [(weber, "contradiction")]
+
+
 async def test_two_entities_of_one_name_do_not_contradict(
     memory: Memory, principal: Principal
 ) -> None:

@@ -150,9 +150,11 @@ async def _namesakes(tx: Transaction, new: NewFact, near: Sequence[Row]) -> froz
             others[short] = await _also_called(tx, *short)
             if short[1] is None:
                 others[short] += subjects
+        # "Anna's dog" is nobody whom "Anna" may mean.
         if any(
             _names(short[0]) < _names(other)
-            and not about_one(Statement(other, "", ""), Statement(long[0], "", ""))
+            and _may_be(short[0], other)
+            and not _may_be(other, long[0])
             for other in others[short]
         ):
             in_doubt.add(row["id"])
@@ -165,6 +167,10 @@ async def _also_called(tx: Transaction, subject: str, entity_id: UUID | None) ->
         entity = await entities.get(tx, entity_id)
         return [] if entity is None else [entity["canonical_name"]]
     return await entities.with_word(tx, max(subject.split(), key=len))
+
+
+def _may_be(one: str, other: str) -> bool:
+    return about_one(Statement(one, "", ""), Statement(other, "", ""))
 
 
 def _names(subject: str) -> frozenset[str]:
