@@ -146,6 +146,24 @@ def test_a_bare_mum_is_the_askers_own(asked: str, put: str | None) -> None:
         assert "mother" in described_as(asked).split()
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "How hot is Gran Canaria?",
+        "Is Gran Turismo 7 any good?",
+        "Where can I buy mom jeans?",
+        "Tell dad jokes",
+        "Does Mom Tri open on Sundays?",
+    ],
+)
+def test_an_island_a_joke_and_jeans_are_no_relation(asked: str) -> None:
+    told = [
+        Known("user", relation, "Ada Sorel") for relation in ("grandmother", "mother", "father")
+    ]
+    assert by_name(asked, told) is None
+    assert not may_describe(asked)
+
+
 def test_the_word_that_a_fact_has_itself_is_surer() -> None:
     told = [Known("user", "mother", "Ada Sorel"), Known("user", "mum", "Ines Brandt")]
     assert by_name("Ring my mum", told) == "Ring Ines Brandt"

@@ -128,12 +128,14 @@ _GROUP: Final = re.compile(
 # Before a group without an owner they say whose it is, or that it is none of anybody's.
 _NOT_OURS: Final = frozenset("his her their your its no other foster step hot these those".split())
 _OWN: Final = re.compile(r"my|our", re.IGNORECASE)
-# "When is Mum's birthday?" asks for one's own mother; "a mum", "new dad" and "Tom's gran" do not.
+# "When is Mum's birthday?" asks for one's own mother; "a mum", "new dad" and "Tom's gran" do not,
+# nor "Grandma Ilse", "Gran Canaria" and "mom jeans".
 _ADDRESSED: Final = re.compile(
     r"(?:(?<=^)|(?<=[,;:.!?] )|\b(?:about|and|are|as|ask|at|buy|by|call|can|could|did|do|does|for"
     r"|from|get|give|had|has|help|how|if|invite|is|like|may|meet|mean|might|must|near|of|or|remind"
     r"|ring|see|should|tell|text|than|that|to|visit|was|what|when|where|why|will|with|would) )"
-    r"(?=(?:mum|mummy|mom|dad|daddy|gran|granny|grandma|grandpa|grandad)(?![\w-]))",
+    r"(?=(?:mum|mummy|mom|dad|daddy|gran|granny|grandma|grandpa|grandad)(?![\w-])"
+    r"(?! (?:jeans|jokes?|rock|bod)\b)(?!(?-i: [^\W\d_a-zà-ÿ])))",
     re.IGNORECASE,
 )
 # Before a relation they say that it is not the one whom all call so: "my mum", "Tom's mum".
