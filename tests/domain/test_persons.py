@@ -9,6 +9,7 @@ from memory_butler.domain.persons import (
     by_name,
     described_as,
     in_full,
+    is_owned,
     may_describe,
     own_relations,
 )
@@ -162,6 +163,22 @@ def test_an_island_a_joke_and_jeans_are_no_relation(asked: str) -> None:
     ]
     assert by_name(asked, told) is None
     assert not may_describe(asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "owned"),
+    [
+        ("How do I drink my coffee?", True),
+        ("Wo ist mein Coffee, und unser coffee?", True),
+        ("Leo's coffee", True),
+        ("my coffee, or the coffee of all", False),
+        ("coffee", False),
+        ("my coffees", False),
+        ("tea", False),
+    ],
+)
+def test_what_is_somebodys_own(asked: str, owned: bool) -> None:
+    assert is_owned(asked, "coffee") is owned
 
 
 def test_the_word_that_a_fact_has_itself_is_surer() -> None:

@@ -511,6 +511,26 @@ async def test_what_a_question_names_by_its_subject_comes_first(
             assert alike[0] == subject, asked
 
 
+async def test_what_is_somebodys_own_is_no_subject_of_that_name(
+    memory: Memory, principal: Principal
+) -> None:
+    """ "My coffee" is the user's, though there are facts of coffee."""
+    for subject, predicate, content in (
+        ("coffee", "preference", "Coffee beans come from the roastery in Lindenau"),
+        ("user", "coffee", "The user drinks coffee black, twice a day"),
+        ("birthday", "party", "The birthday party is in the barn"),
+        ("user", "birthday", "The user's birthday is 4 April"),
+        ("house", "insurance", "House insurance with HUK"),
+        ("user", "house", "The user's house has 120 square metres"),
+    ):
+        await store_fact(memory, principal, subject, predicate, content)
+    for asked in ("How do I drink my coffee?", "When is my birthday?", "How big is my house?"):
+        (first, *_) = await recall(memory, principal, asked)
+        assert first.row["subject"] == "user", asked
+    (first, *_) = await recall(memory, principal, "coffee preference")
+    assert first.row["subject"] == "coffee"
+
+
 async def test_the_user_is_named_by_no_word_of_a_question(
     memory: Memory, principal: Principal
 ) -> None:

@@ -398,6 +398,12 @@ def own_relations(question: str) -> frozenset[str]:
     return frozenset(word for word in words if is_relation(word))
 
 
+def is_owned(question: str, word: str) -> bool:
+    """Whether a question has a word as what is somebody's alone: "my coffee", "Leo's school"."""
+    found = [*re.finditer(rf"(?<![\w'’-]){re.escape(word)}(?![\w-])", question, re.IGNORECASE)]
+    return bool(found) and all(_WHOSE.search(question[: one.start()]) for one in found)
+
+
 def is_asker(subject: str) -> bool:
     """Whether a subject is who asks, or their household: "user", "the family"."""
     return subject.casefold().replace(" ", "_") in _ASKERS

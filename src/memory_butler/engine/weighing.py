@@ -8,7 +8,7 @@ from uuid import UUID
 from memory_butler.domain.deep import Evidence, named_speakers
 from memory_butler.domain.entities import name_of_work
 from memory_butler.domain.links import MemoryType
-from memory_butler.domain.persons import is_asker
+from memory_butler.domain.persons import is_asker, is_owned
 from memory_butler.domain.prompts import (
     codes_in,
     is_code,
@@ -194,6 +194,12 @@ def before_others(asked: Question, borne: Mapping[UUID, Borne]) -> list[tuple[UU
     return [(id, other) for id, one in said if one for other in others[lowered(one["predicate"])]]
 
 
+def _is_owned(asked: Question, one: Borne) -> bool:
+    """Whether its subject is a common word, and the question's is somebody's: "my coffee"."""
+    subject = "" if one.said is None else one.said["subject"]
+    return subject.isalpha() and subject.islower() and is_owned(asked.text, subject)
+
+
 def evidence_of(
     asked: Question,
     pointed: Pointed,
@@ -225,7 +231,9 @@ def evidence_of(
                 one.text_rank,
                 own.length,
                 *around_it,
-                named=own.named or one.id in of_user or one.id in at_work,
+                named=(own.named and not _is_owned(asked, own))
+                or one.id in of_user
+                or one.id in at_work,
                 in_period=one.id in perhaps
                 or (asked.period is not None and asked.period.holds(own.happened_at)),
                 on_the_day=one.id in ahead,
