@@ -144,7 +144,8 @@ async def _namesakes(tx: Transaction, new: NewFact, near: Sequence[Row]) -> froz
             ((new.subject, new.entity_id), (row["subject"], row["entity_id"])),
             key=lambda one: len(_names(one[0])),
         )
-        if not _names(short[0]) < _names(long[0]):
+        # Others are not compared at all; no look-up for each fact of the user.
+        if not (_names(short[0]) < _names(long[0]) and _may_be(short[0], long[0])):
             continue
         if short not in others:
             others[short] = await _also_called(tx, *short)
