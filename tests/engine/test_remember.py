@@ -261,6 +261,17 @@ async def test_what_a_correction_states_holds(
     assert kept["decay_rate"] == decay_rate_of(stored[1])
 
 
+async def test_what_is_trusted_less_does_not_say_how_much_a_correction_matters(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    vital: dict[str, Any] = {"importance": 10, "permanence": "permanent"}
+    await store_fact(memory, principal, "user", "car", "Needs a Fiat", trust="tool_output", **vital)
+    clock.advance(days=1)
+    new, _ = await store_fact(memory, principal, "user", "car", "Has no car", trust="user_said")
+    stored = await row(admin, "facts", new)
+    assert (stored["importance"], stored["permanence"]) == (5, "standard")
+
+
 async def test_a_correction_that_waits_matters_and_lasts_as_what_it_would_correct(
     memory: Memory, principal: Principal, admin: Connection, clock: Clock
 ) -> None:

@@ -484,7 +484,8 @@ async def _no_less(
 ) -> NewFact:
     """The fact, as important and lasting as what it replaces where nobody says otherwise (C-519).
 
-    Also as what it would replace, where it waits; and for as long only where it has no end.
+    Also as what it would replace, where it waits; and for as long only where it has no end. Not as
+    what is trusted less: a page would decide what matters to its user.
     """
     if not fact.unstated:
         return fact
@@ -494,6 +495,8 @@ async def _no_less(
     if replaced is not None:
         former.append(replaced)
     for row in await facts.many(tx, former) if former else ():
+        if outranks(fact.trust, Trust(row["trust"])):
+            continue
         if "importance" in fact.unstated:
             fact = replace(fact, importance=max(fact.importance, row["importance"]))
         if "permanence" in fact.unstated and fact.period.valid_until is None:
