@@ -476,8 +476,10 @@ def _are_numbered(one: Statement, other: Statement) -> bool:
 
 
 def _are_siblings(one: Statement, other: Statement) -> bool:
-    """Whether they are two of one property, or of a kind of which there are several."""
-    return _are_parted(one, other) or is_of_several(other)
+    """Whether their predicates have a word together and each one of its own, as `bike_road` and
+    `bike_mountain`, or are of a kind of which there are several."""
+    both, mine, theirs = one.asked & other.asked, one.asked - other.asked, other.asked - one.asked
+    return bool(both and mine and theirs) or is_of_several(other)
 
 
 def _of_two(one: Statement, other: Statement) -> bool:
@@ -487,13 +489,6 @@ def _of_two(one: Statement, other: Statement) -> bool:
     if alike and _which(one, other) and _which(other, one) and not _of_the_same(one, other):
         return True
     return _of_another(one, other) and _of_another(other, one)
-
-
-def _are_parted(one: Statement, other: Statement) -> bool:
-    """Whether their predicates have a word together and each one of its own, as `bike_road` and
-    `bike_mountain`."""
-    both, mine, theirs = one.asked & other.asked, one.asked - other.asked, other.asked - one.asked
-    return bool(both and mine and theirs)
 
 
 def _of_another(one: Statement, other: Statement) -> bool:

@@ -80,8 +80,7 @@ async def build_context(
     works on: facts whose subject it is come first, and bear on the prompt sooner. Equal memories,
     question and moment give equal bytes: a context counts no reference, or each call would change
     the next. What it included is noted as served, and a receipt is kept of everything that was
-    weighed; not of a
-    `preview`.
+    weighed; not of a `preview`.
     """
     scope = inputs.name("butler", butler)
     session = inputs.optional_uuid("session_id", session_id)

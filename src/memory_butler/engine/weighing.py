@@ -107,10 +107,10 @@ def relevance_of(
         else:
             relevance |= weakened(question, told, bears)
     # What the asker works on bears on a prompt sooner than what else is known (C-570).
-    at_work = {id: known[id] for id in about_work(asked, borne)}
-    here = replace(question, at_work=True)
-    for id, share in weakened(here, at_work, probability(here, at_work)).items():
-        relevance[id] = max(relevance[id], share)
+    if at_work := {id: known[id] for id in about_work(asked, borne)}:
+        here = replace(question, at_work=True)
+        for id, share in weakened(here, at_work, probability(here, at_work)).items():
+            relevance[id] = max(relevance[id], share)
     return relevance
 
 
@@ -183,6 +183,8 @@ def before_others(asked: Question, borne: Mapping[UUID, Borne]) -> list[tuple[UU
     not.
     """
     own = about_work(asked, borne)
+    if not own:
+        return []
     of_asker = is_personal(asked.text)
     others: dict[str, list[UUID]] = defaultdict(list)
     for id, one in borne.items():
