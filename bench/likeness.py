@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from memory_butler.domain.facts import search_text
-from memory_butler.domain.likeness import Statement, compare
+from memory_butler.domain.likeness import compare
+from memory_butler.domain.statements import Statement
 from memory_butler.inference.minilm import EmbeddingEngine
 
 PAIRS = Path(__file__).parent / "fact_pairs.jsonl"

@@ -15,8 +15,8 @@ from memory_butler.domain.evidence import (
     stems,
     user_says,
 )
-from memory_butler.domain.likeness import Statement
 from memory_butler.domain.sketch import shingle_hashes
+from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust
 
 SERVED = "The user has been allergic to peanuts since childhood"

@@ -7,16 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory_butler.domain.likeness import (
-    Likeness,
-    Statement,
-    about_one,
-    compare,
-    one_more,
-    says_less,
-    telling_words,
-)
+from memory_butler.domain.likeness import Likeness, compare, one_more, says_less, telling_words
 from memory_butler.domain.quantities import Quantity, agree, disagree, quantities
+from memory_butler.domain.statements import Statement, about_one
 
 # As near as two facts on one thing are.
 NEAR = 0.85

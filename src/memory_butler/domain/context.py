@@ -10,11 +10,12 @@ from uuid import UUID
 
 from memory_butler.domain.elapsed import elapsed
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.domain.likeness import Statement, adds_nothing
+from memory_butler.domain.likeness import adds_nothing
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.quotas import Quotas
 from memory_butler.domain.rules import Maturity
 from memory_butler.domain.scoring import order_key
+from memory_butler.domain.statements import Statement
 from memory_butler.domain.text import one_line, without_tag
 from memory_butler.domain.trust import DEFAULT_TRUST, SOURCES, Trust, outranks
 

@@ -14,9 +14,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from memory_butler.domain.likeness import Statement, compare, names_more
+from memory_butler.domain.likeness import compare, names_more
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.sketch import MAX_WORDS, SHINGLE_WIDTH, shingle_hashes
+from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust
 from memory_butler.domain.wording import in_pairs
 

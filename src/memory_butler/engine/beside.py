@@ -14,19 +14,12 @@ from uuid import UUID, uuid4
 
 from memory_butler.domain.exchange import MARK
 from memory_butler.domain.facts import FactPeriod, key_of
-from memory_butler.domain.likeness import (
-    Statement,
-    compare,
-    has_one_value,
-    holds_besides,
-    is_of_several,
-    says_less,
-    telling_words,
-    words_of,
-)
+from memory_butler.domain.likeness import compare, holds_besides, says_less, telling_words
 from memory_butler.domain.links import Item
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.properties import has_one_value, is_of_several
 from memory_butler.domain.restatement import same_words
+from memory_butler.domain.statements import Statement, words_of
 from memory_butler.domain.trust import Trust
 from memory_butler.engine import lineage
 from memory_butler.engine.conflicts import COMPARED_CHARACTERS, DEPTH

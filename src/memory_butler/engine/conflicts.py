@@ -11,16 +11,10 @@ from uuid import UUID
 
 from memory_butler.domain.errors import Conflict, InvalidInput
 from memory_butler.domain.facts import FactKey
-from memory_butler.domain.likeness import (
-    COMPARED_FROM,
-    COMPARED_FROM_OF_ONE,
-    Likeness,
-    Statement,
-    about_one,
-    compare,
-)
+from memory_butler.domain.likeness import COMPARED_FROM, COMPARED_FROM_OF_ONE, Likeness, compare
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.statements import Statement, about_one
 from memory_butler.domain.trust import Trust
 from memory_butler.engine import fact_changes, inputs
 from memory_butler.engine.browse.criteria import fact_row

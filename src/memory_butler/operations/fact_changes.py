@@ -7,11 +7,12 @@ from pydantic import Field
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.json_values import Rounded
-from memory_butler.domain.likeness import Likeness, Statement
+from memory_butler.domain.likeness import Likeness
 from memory_butler.domain.permanence import Permanence
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.revisions import revision_of
+from memory_butler.domain.statements import Statement
 from memory_butler.domain.text import MASK
 from memory_butler.engine.beside import predicate_of, stored_again_as
 from memory_butler.engine.browse.criteria import fact_row

@@ -14,8 +14,9 @@ import pytest
 from conftest import Clock, Connection
 from engine.store_views import event_types, row
 from memory_butler.domain.errors import Unavailable
-from memory_butler.domain.likeness import Statement, compare
+from memory_butler.domain.likeness import compare
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.statements import Statement
 from memory_butler.engine.conflicts import DEPTH
 from memory_butler.engine.consolidation import execute, known
 from memory_butler.engine.curate import accept_fact, forget_memory

@@ -17,8 +17,8 @@ from memory_butler.domain.evidence import (
     only_answered,
     user_says,
 )
-from memory_butler.domain.likeness import Statement
 from memory_butler.domain.restatement import same_words
+from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust
 from memory_butler.inference.embedder import Vectors
 from memory_butler.store.consolidation import Claimed

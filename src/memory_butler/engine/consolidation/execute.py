@@ -13,17 +13,13 @@ from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.domain.evidence import BY_USER, Hold
 from memory_butler.domain.extraction import Contradiction
 from memory_butler.domain.facts import FactPeriod
-from memory_butler.domain.likeness import (
-    Statement,
-    adds_nothing,
-    is_of_several,
-    says_less,
-    telling_words,
-)
+from memory_butler.domain.likeness import adds_nothing, says_less, telling_words
 from memory_butler.domain.links import Item
 from memory_butler.domain.permanence import FOR_A_TIME
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.properties import is_of_several
 from memory_butler.domain.restatement import same_words
+from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust, may_touch, outranks
 from memory_butler.engine import fact_changes, inputs, lineage
 from memory_butler.engine.beside import under_its_own_key

@@ -9,16 +9,10 @@ from uuid import UUID
 from memory_butler.domain.errors import MemoryButlerError
 from memory_butler.domain.events import EventType
 from memory_butler.domain.facts import key_of
-from memory_butler.domain.likeness import (
-    Statement,
-    adds_nothing,
-    compare,
-    is_of_several,
-    one_more,
-    says_less,
-    telling_words,
-)
+from memory_butler.domain.likeness import adds_nothing, compare, one_more, says_less, telling_words
+from memory_butler.domain.properties import is_of_several
 from memory_butler.domain.restatement import begins, same_words
+from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.beside import own_predicates, under_its_own_key
 from memory_butler.engine.conflicts import COMPARED_CHARACTERS, DEPTH

@@ -25,7 +25,6 @@ from memory_butler.domain.extraction import (
     UpdatedFact,
 )
 from memory_butler.domain.facts import key_of, search_text
-from memory_butler.domain.likeness import Statement
 from memory_butler.domain.permanence import (
     FOR_A_TIME,
     RULE_DECAY_RATE,
@@ -35,6 +34,7 @@ from memory_butler.domain.permanence import (
 )
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import restates, same_words
+from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation.evidence import Rewording, Witnesses
 from memory_butler.engine.memory import Memory
