@@ -44,7 +44,7 @@ async def test_a_recall_is_embedding_then_sql_then_scoring(
     spans = sorted(exporter.get_finished_spans(), key=lambda one: one.start_time or 0)
     assert [one.name for one in spans] == [
         "search_memory", "embed",
-        "sql words", "sql nearest", "sql bearing", "score", "sql bump",
+        "sql words", "sql nearest", "sql signals", "score", "sql bump",
     ]  # fmt: skip
     root, *parts = spans
     assert root.context is not None

@@ -1,7 +1,7 @@
 """Whether memory has anything for a question: a calibrated probability, from what is cheap.
 
 A search always has nearest neighbours; this says whether they are near enough to be shown. It is a
-logistic model of nine signs of one question and its candidates, fitted by maximum likelihood on
+logistic model of nine features of one question and its candidates, fitted by maximum likelihood on
 half of what `bench/silence.py` asks, every kind of question weighing alike, questions and what
 they are put to half right and half wrong. docs/retrieval.md has how often it errs on the other
 half.
@@ -28,7 +28,7 @@ half.
 * How long it is: a long question is near to something sooner.
 * Whether its candidates are about what the asker works on, where a program says so.
 
-A sentence that merely tells something is weighed by other signs: `_statement_logit`.
+A sentence that merely tells something is weighed by other features: `_statement_logit`.
 
 A prompt of pleasantries alone ("thanks, bye") is about nothing.
 """
@@ -113,7 +113,7 @@ _TASK_VERBS: Final = frozenset(
 Id = TypeVar("Id", bound=Hashable)
 
 
-class Bearing(NamedTuple):
+class Features(NamedTuple):
     """What a candidate has to do with the question: its cosine, the question's words it has.
 
     `coded`: it has a code of the question's.
@@ -156,7 +156,7 @@ class Asked:
     at_work: bool = False
 
 
-def weakened(asked: Asked, candidates: Mapping[Id, Bearing], best: float) -> dict[Id, float]:
+def weakened(asked: Asked, candidates: Mapping[Id, Features], best: float) -> dict[Id, float]:
     """The relevance of each candidate of one kind, 0.0 to 1.0.
 
     The best has `best`, a probability; one that is far weaker has less.
@@ -168,7 +168,7 @@ def weakened(asked: Asked, candidates: Mapping[Id, Bearing], best: float) -> dic
     return {id: best * min(1.0, max(0.0, own) / full) ** _FALL for id, own in strengths.items()}
 
 
-def probability(asked: Asked, candidates: Mapping[Id, Bearing]) -> float:
+def probability(asked: Asked, candidates: Mapping[Id, Features]) -> float:
     """The probability that memory, with these candidates, has something for the question."""
     if asked.pleasantry:
         return 0.0
@@ -208,7 +208,7 @@ def probability(asked: Asked, candidates: Mapping[Id, Bearing]) -> float:
 
 
 def _statement_logit(
-    asked: Asked, candidates: Mapping[Id, Bearing], chance: float, named: bool
+    asked: Asked, candidates: Mapping[Id, Features], chance: float, named: bool
 ) -> float:
     best = max(
         (
@@ -254,16 +254,16 @@ def _of_maximum(memories: int) -> float:
     return math.sqrt(2 * math.log(max(LEAST_SIZE, memories)))
 
 
-def _nearness_of_whole(asked: Asked, one: Bearing) -> float:
+def _nearness_of_whole(asked: Asked, one: Features) -> float:
     """How near a candidate is that has every word of the question; 0 of another."""
     return (one.similarity or 0.0) if asked.words and asked.words <= one.words else 0.0
 
 
-def _share(asked: Asked, one: Bearing) -> float:
+def _share(asked: Asked, one: Features) -> float:
     return len(one.words & asked.words) / len(asked.words) if asked.words else 0.0
 
 
-def _has_matter(asked: Asked, candidates: Mapping[Id, Bearing]) -> bool:
+def _has_matter(asked: Asked, candidates: Mapping[Id, Features]) -> bool:
     """Whether one has what a task is about, its verb apart: all of a short one, of a long one half.
 
     A long one mostly brings its own matter, of which memory has a word or two by chance.
@@ -278,5 +278,5 @@ def _has_matter(asked: Asked, candidates: Mapping[Id, Bearing]) -> bool:
     return any(len(one.words & matter) >= enough > 0 for one in candidates.values())
 
 
-def _strength(asked: Asked, one: Bearing) -> float:
+def _strength(asked: Asked, one: Features) -> float:
     return (one.similarity or 0.0) + _OWN_WORDS * (1.0 if one.coded else _share(asked, one))

@@ -14,7 +14,7 @@ from memory_butler.domain.persons import is_asker
 from memory_butler.domain.text import lowered
 from memory_butler.domain.trust import Trust
 from memory_butler.store.embeddings import Vector
-from memory_butler.store.search import Borne, Records, Wanted, linked
+from memory_butler.store.search import Records, Signals, Wanted, linked
 from memory_butler.store.transaction import Transaction
 
 SURE: Final = 0.5  # the probability with which a fact must bear on the question to lead on
@@ -41,7 +41,7 @@ async def follow(
     spellings: Sequence[str],
     vector: Vector,
     seeds: Sequence[UUID],
-    borne: Mapping[UUID, Borne],
+    signals: Mapping[UUID, Signals],
     places: int,
     answered: Collection[UUID],
 ) -> list[Followed]:
@@ -51,7 +51,7 @@ async def follow(
         spellings: what in the question may be a name.
         vector: the question, of shape (384,).
         seeds: ids of facts, the best first; only `SEEDS` of them count.
-        borne: what the question's candidates say, the seeds among them.
+        signals: what the question's candidates say, the seeds among them.
         places: how many memories are answered, of which these take `OF_ANSWER`, or one.
         answered: the memories that are answered anyway, which take none of these places.
     """
@@ -62,7 +62,7 @@ async def follow(
     by_subject: dict[str | UUID, UUID] = {}  # which of them led there first
     names: set[str] = set()  # in lower case, and as written: an entity is found by either
     for id in seeds:
-        row = borne[id].said if id in borne else None
+        row = signals[id].said if id in signals else None
         # What a page says must not lead to what is nobody's business.
         if row is None or Trust(row["trust"]) <= Trust.UNTRUSTED_WEB:
             continue

@@ -25,14 +25,19 @@ from memory_butler.engine.following import READ, STEP, SURE, follow
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.pointing import Pointed, pointed_at
 from memory_butler.engine.questions import Question, understood_in
-from memory_butler.engine.weighing import before_others, evidence_of, looked_at, relevance_of
+from memory_butler.engine.weighing import (
+    before_others,
+    candidate_signals,
+    evidence_of,
+    relevance_of,
+)
 from memory_butler.store import entities, facts
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.search import (
-    Borne,
     Deep,
     Found,
     Records,
+    Signals,
     Wanted,
     candidates,
     joined,
@@ -181,7 +186,7 @@ async def _matches(
         found = await _of_today(tx, wanted, asked, deep, embedding, pointed)
     worded_best = _arm(found.get("fact", ()), "keyword_rank")[:DESCRIBING]
     vector = await embedding
-    looked = None if vector is None else await looked_at(tx, wanted, asked, vector, found)
+    looked = None if vector is None else await candidate_signals(tx, wanted, asked, vector, found)
     names_entity = looked is not None and looked[0].names_entity
     relevance = None if looked is None else relevance_of(asked, pointed, found, *looked)
     if relevance is not None:
@@ -200,8 +205,8 @@ async def _matches(
             scores = led_to(scores, linked)
     totals = {id: one.total for id, one in scores.items()}
     best = max(totals.values(), default=0.0) or 1.0
-    borne = {} if looked is None else looked[1]
-    about_named = {id for id, one in borne.items() if one.named or one.subject_named}
+    signals = {} if looked is None else looked[1]
+    about_named = {id for id, one in signals.items() if one.named or one.subject_named}
     matched = []
     for memory_type, some in found.items():
         bears = {one.id: None if relevance is None else relevance.get(one.id, 0.0) for one in some}
@@ -230,12 +235,12 @@ async def _followed(
     asked: Question,
     vector: Vector,
     found: dict[MemoryType, list[Found]],
-    borne: dict[UUID, Borne],
+    signals: dict[UUID, Signals],
     relevance: dict[UUID, float],
     scores: Mapping[UUID, DeepScore],
 ) -> dict[UUID, float]:
-    """Add to `found`, `borne` and `relevance` what memory knows of those whom the best facts speak
-    of (C-457).
+    """Add to `found`, `signals` and `relevance` the facts about those whom the best facts name
+    (C-457).
 
     Returns:
         How good the fact is that led to each, as a share of the best one.
@@ -248,13 +253,13 @@ async def _followed(
     wanted = replace(asked.wanted(["fact"]), depth=READ)
     bearing = (id for id in scores if relevance.get(id, 0.0) >= asked.min_relevance)
     best = heapq.nlargest(asked.limit, bearing, key=lambda id: scores[id].total)
-    steps = await follow(tx, wanted, asked.spellings, vector, seeds, borne, asked.limit, best)
+    steps = await follow(tx, wanted, asked.spellings, vector, seeds, signals, asked.limit, best)
     there = {one.id for one in facts_found}
     new = [one.record for one in steps if one.record["id"] not in there]
     facts_found += joined((), (), new).get("fact", [])
     for record, seed in steps:
         id = record["id"]
-        borne.setdefault(id, Borne.by_nearness(record["nearness"]))
+        signals.setdefault(id, Signals.by_nearness(record["nearness"]))
         relevance[id] = max(relevance.get(id, 0.0), STEP * relevance[seed])
     most = scores[seeds[0]].total or 1.0
     return {one.record["id"]: scores[one.seed].total / most for one in steps}

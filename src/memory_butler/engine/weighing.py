@@ -28,7 +28,7 @@ from memory_butler.domain.relevance import (
     RULES_FROM_TOPIC,
     USUAL_MEAN,
     Asked,
-    Bearing,
+    Features,
     likely_mean,
     likely_spread,
     probability,
@@ -39,19 +39,19 @@ from memory_butler.domain.wording import telling
 from memory_butler.engine.pointing import Pointed, long_ago
 from memory_butler.engine.questions import Question
 from memory_butler.store.embeddings import Vector
-from memory_butler.store.search import Around, Borne, Found, Wanted, bearings
+from memory_butler.store.search import Around, Found, Signals, Wanted, signals_of
 from memory_butler.store.transaction import Transaction
 
 
-async def looked_at(
+async def candidate_signals(
     tx: Transaction,
     wanted: Wanted,
     asked: Question,
     vector: Vector,
     found: Mapping[MemoryType, Sequence[Found]],
-) -> tuple[Around, dict[UUID, Borne]] | None:
+) -> tuple[Around, dict[UUID, Signals]] | None:
     """How each bears on the question; None without any."""
-    return await bearings(
+    return await signals_of(
         tx,
         wanted,
         asked.words,
@@ -68,11 +68,11 @@ def relevance_of(
     pointed: Pointed,
     found: Mapping[MemoryType, Sequence[Found]],
     around: Around,
-    borne: Mapping[UUID, Borne],
+    signals: Mapping[UUID, Signals],
 ) -> dict[UUID, float]:
     """The probability of each that it bears on the question."""
     words = telling(around.words)
-    shares = any(words & one.words for one in borne.values())
+    shares = any(words & one.words for one in signals.values())
     common, alone, scale = _common(asked, around, shares=shares)
     question = Asked(
         words=words,
@@ -90,45 +90,45 @@ def relevance_of(
         general=is_general(asked.text),
     )
 
-    def bearing(one: Borne, off: float) -> Bearing:
+    def features(one: Signals, off: float) -> Features:
         near = one.similarity
         if near is not None:
             near = USUAL_MEAN + scale * (near - off - USUAL_MEAN)
-        return Bearing(near, one.words & words, one.coded)
+        return Features(near, one.words & words, one.coded)
 
-    known = {id: bearing(one, common) for id, one in borne.items()}
+    known = {id: features(one, common) for id, one in signals.items()}
     bears = probability(question, known)
     relevance: dict[UUID, float] = {}
     for memory_type, some in found.items():
         own = {one.id: known[one.id] for one in some if one.id in known}
-        told = {id: one if one.words else bearing(borne[id], alone) for id, one in own.items()}
+        told = {id: one if one.words else features(signals[id], alone) for id, one in own.items()}
         if memory_type == "rule":
             relevance |= _of_rules(question, own, told, bears, in_context=asked.weighty)
         else:
             relevance |= weakened(question, told, bears)
     # What the asker works on bears on a prompt sooner than what else is known (C-570).
-    if at_work := {id: known[id] for id in about_work(asked, borne)}:
+    if at_work := {id: known[id] for id in about_work(asked, signals)}:
         here = replace(question, at_work=True)
         for id, share in weakened(here, at_work, probability(here, at_work)).items():
             relevance[id] = max(relevance[id], share)
     return relevance
 
 
-def about_work(asked: Question, borne: Mapping[UUID, Borne]) -> set[UUID]:
+def about_work(asked: Question, signals: Mapping[UUID, Signals]) -> set[UUID]:
     """The facts whose subject is what the asker works on."""
     if not asked.about:
         return set()
     return {
         id
-        for id, one in borne.items()
+        for id, one in signals.items()
         if one.said is not None and name_of_work(one.said["subject"]) in asked.about
     }
 
 
 def _of_rules(
     question: Asked,
-    own: Mapping[UUID, Bearing],
-    told: Mapping[UUID, Bearing],
+    own: Mapping[UUID, Features],
+    told: Mapping[UUID, Features],
     bears: float,
     *,
     in_context: bool,
@@ -176,27 +176,27 @@ def _common(asked: Question, around: Around, *, shares: bool) -> tuple[float, fl
     return common if shares else alone, alone, scale
 
 
-def before_others(asked: Question, borne: Mapping[UUID, Borne]) -> list[tuple[UUID, UUID]]:
+def before_others(asked: Question, signals: Mapping[UUID, Signals]) -> list[tuple[UUID, UUID]]:
     """Facts about what the asker works on, each with what says the same of something else.
 
     "Run the tests" means those of this repository, unless another is named; "my phone number" does
     not.
     """
-    own = about_work(asked, borne)
+    own = about_work(asked, signals)
     if not own:
         return []
     of_asker = is_personal(asked.text)
     others: dict[str, list[UUID]] = defaultdict(list)
-    for id, one in borne.items():
+    for id, one in signals.items():
         if one.said is None or id in own or one.named or one.subject_named:
             continue
         if not (of_asker and is_asker(one.said["subject"])):
             others[lowered(one.said["predicate"])].append(id)
-    said = ((id, borne[id].said) for id in own)
+    said = ((id, signals[id].said) for id in own)
     return [(id, other) for id, one in said if one for other in others[lowered(one["predicate"])]]
 
 
-def _is_owned(asked: Question, one: Borne) -> bool:
+def _is_owned(asked: Question, one: Signals) -> bool:
     """Whether its subject is a common word, and the question's is somebody's: "my coffee"."""
     subject = "" if one.said is None else one.said["subject"]
     return subject.isalpha() and subject.islower() and is_owned(asked.text, subject)
@@ -206,22 +206,22 @@ def evidence_of(
     asked: Question,
     pointed: Pointed,
     found: Mapping[MemoryType, Sequence[Found]],
-    looked: tuple[Around, dict[UUID, Borne]] | None,
+    looked: tuple[Around, dict[UUID, Signals]] | None,
 ) -> dict[UUID, Evidence[UUID]]:
     """What a deep search knows of each."""
-    words, borne, mean, spread = frozenset[str](), dict[UUID, Borne](), 0.0, 1.0
+    words, signals, mean, spread = frozenset[str](), dict[UUID, Signals](), 0.0, 1.0
     if looked is not None:
-        around, borne = looked
+        around, signals = looked
         words = around.words
         mean = likely_mean(around.mean, around.sampled)
         spread = likely_spread(around.spread, around.sampled)
-    named = named_speakers(asked.text, (one.speaker for one in borne.values()))
+    named = named_speakers(asked.text, (one.speaker for one in signals.values()))
     ahead, perhaps, of_user = ({row["id"] for row in rows} for rows in pointed)
-    at_work = about_work(asked, borne)
+    at_work = about_work(asked, signals)
     evidence = {}
     for memory_type, some in found.items():
         for one in some:
-            own = borne.get(one.id)
+            own = signals.get(one.id)
             around_it = (one.session_rank, one.before or (), one.after or ())
             if own is None:  # gone since it was found
                 evidence[one.id] = Evidence[UUID](

@@ -30,7 +30,7 @@ WEIGHTIEST: Final = 40  # of the facts that matter most, how many are weighed wh
 
 SAYING_AT_MOST: Final = 500  # memories that have a date's words; the newest
 
-SAMPLED: Final = 256  # memories around a question, by the queries named bearing
+SAMPLED: Final = 256  # memories around a question, by the queries named signals
 
 _OF_SELF: Final = rf"\m({TELLER_WORDS})\M"
 
@@ -161,9 +161,9 @@ async def nearest(
         return found
 
 
-def _bearing(types: Iterable[MemoryType]) -> str:
+def _signals_query(types: Iterable[MemoryType]) -> str:
     """One statement over some tables: each by itself would cost a round trip, and ask again."""
-    parts = [SQL[f"bearing_{memory_type}"].partition("\nSELECT ") for memory_type in types]
+    parts = [SQL[f"signals_{memory_type}"].partition("\nSELECT ") for memory_type in types]
     return "\nUNION ALL\nSELECT ".join(["".join(parts[0]), *(own for _, _, own in parts[1:])])
 
 
@@ -315,7 +315,7 @@ async def linked(
         return found
 
 
-class Borne(NamedTuple):
+class Signals(NamedTuple):
     """How a candidate bears on a question: its cosine to it, and which of its words it has.
 
     `length` counts the different words of its text; `named` says that the question names its
@@ -361,7 +361,7 @@ class Around:
     sampled: int
 
 
-async def bearings(
+async def signals_of(
     tx: Transaction,
     wanted: Wanted,
     question: str,
@@ -370,7 +370,7 @@ async def bearings(
     spellings: Sequence[str],
     codes: Sequence[str],
     found: Mapping[MemoryType, Iterable[UUID]],
-) -> tuple[Around, dict[UUID, Borne]] | None:
+) -> tuple[Around, dict[UUID, Signals]] | None:
     """How each of these memories bears on the question.
 
     Args:
@@ -382,9 +382,9 @@ async def bearings(
     types = [memory_type for memory_type, ids in found.items() if ids]
     if not types:
         return None
-    with span("sql bearing"):
+    with span("sql signals"):
         records: Records = await tx.connection.fetch(
-            _bearing(types),
+            _signals_query(types),
             embedding,
             question,
             " ".join(names),
@@ -412,7 +412,7 @@ async def bearings(
         sampled=sampled,
     )
     return around, {
-        row["id"]: Borne(
+        row["id"]: Signals(
             row["similarity"],
             frozenset(row["shared"]),
             row["coded"],

@@ -1,9 +1,9 @@
--- The queries named bearing say what decides whether a candidate bears on a question: its nearness,
+-- The queries named signals say what decides whether a candidate bears on a question: its nearness,
 -- whichever retriever found it, which of the question's words it has, and what else a deep search
 -- weighs. With each comes what the question itself is: its words, those of them that are names, whether
 -- it names a known entity; and the store around, from its first ids, which are random: how many there
 -- are, how far they reach, how their nearness spreads. Each is `asked` and one SELECT: those of several
--- tables share what is asked (`search.bearings`).
+-- tables share what is asked (`search.signals_of`).
 
 -- name: found_episode
 SELECT * FROM find_episodes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
@@ -94,7 +94,7 @@ WITH a AS MATERIALIZED (
     FROM words_and_terms($2::text) w
 )
 
--- fragment: bearing
+-- fragment: signals
 m.id,
 CASE WHEN $9::integer IS NULL OR m.embedding_version_id = $9::integer
      THEN 1 - (m.embedding <=> $1::vector) END AS similarity,
@@ -116,9 +116,9 @@ m.id, CASE WHEN $9::integer IS NULL OR m.embedding_version_id = $9::integer
 -- fragment: says_nothing
 NULL::text AS subject, NULL::text AS predicate, NULL::text AS content, NULL::uuid AS entity_id, NULL::smallint AS trust
 
--- name: bearing_episode
+-- name: signals_episode
 {asked}
-SELECT 'episode' AS memory_type, {bearing}, m.speaker, 
+SELECT 'episode' AS memory_type, {signals}, m.speaker, 
        strpos(m.content, '?') > 0 OR strpos(m.content, '？') > 0 OR strpos(m.content, '؟') > 0 AS asks,
        left(m.content, 500) ~ $10::text AS of_self,
        false AS named, false AS subject_named, m.occurred_at AS happened_at, {says_nothing}
@@ -133,10 +133,10 @@ CROSS JOIN (
 ) s
 JOIN episodes m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 
--- name: bearing_fact
+-- name: signals_fact
 -- `of_self` is always false here; it names $10 because each statement must use every parameter.
 {asked}
-SELECT 'fact' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
+SELECT 'fact' AS memory_type, {signals}, NULL AS speaker, false AS asks,
        $10::text IS NULL AS of_self,
        -- Or by its full name, where nobody has registered it: a subject of several words, each with a capital;
        -- or in one word, also as programs have them ("web-shop"), but for who asks, whom everything is about.
@@ -159,10 +159,10 @@ CROSS JOIN (
 ) s
 JOIN facts m ON m.tenant_id = $5 AND m.id = ANY ($8::uuid[])
 
--- name: bearing_rule
+-- name: signals_rule
 -- `of_self` is always false here, and $7 never NULL: each statement must use every parameter.
 {asked}
-SELECT 'rule' AS memory_type, {bearing}, NULL AS speaker, false AS asks,
+SELECT 'rule' AS memory_type, {signals}, NULL AS speaker, false AS asks,
        $10::text IS NULL AS of_self, false AS named, false AS subject_named,
        NULL::timestamptz AS happened_at, {says_nothing}
 FROM a
