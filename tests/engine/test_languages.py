@@ -1,5 +1,6 @@
 """Memories in other languages than English are found by their words."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -174,13 +175,13 @@ async def test_a_rule_that_changes_meanwhile_keeps_its_new_words(
     after = "Nimm die Fahrräder aus dem Hof"
     of_memory = languages.of_memory
 
-    async def changed_meanwhile(text: str) -> str:
+    async def changed_meanwhile(text: str, tags: Sequence[str]) -> str:
         await admin.execute(
             "UPDATE rules SET content = $1, search_vector = words_of($2)",
             after,
             await of_memory(after),
         )
-        return await of_memory(text)
+        return await of_memory(text, tags)
 
     monkeypatch.setattr(languages, "of_memory", changed_meanwhile)
     assert await reindex(memory) == 0

@@ -16,9 +16,14 @@ from memory_butler.domain.principals import Principal
 from memory_butler.domain.rules import MATURITY_WEIGHTS
 from memory_butler.domain.scoring import ScoreWeights
 from memory_butler.engine.curate import forget_memory
+from memory_butler.engine.edits import edit_rule
+from memory_butler.engine.indexing import NewMemory
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import Hit, recall, search
-from memory_butler.engine.remember import store_episode, store_fact, store_rule
+from memory_butler.engine.reindexing import reindex
+from memory_butler.engine.remember import keep, store_episode, store_fact, store_rule
+from memory_butler.engine.undo import undo_change
+from memory_butler.engine.writing import new_fact, new_rule
 from memory_butler.retrieval_config import RetrievalConfig, SearchMode
 
 from .store_views import count, row
@@ -538,3 +543,48 @@ async def test_the_user_is_named_by_no_word_of_a_question(
     await store_fact(memory, principal, "shop", "users", "A user endpoint needs a schema")
     hits = await recall(memory, principal, "add a user endpoint", min_relevance=0)
     assert [hit.explain()["named"] for hit in hits] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "deep", "keyword"])
+async def test_a_memory_is_found_by_its_tags(
+    memory: Memory, principal: Principal, mode: SearchMode
+) -> None:
+    """Whoever tags a fact "insurance" asks for the insurance, in another form of the word, too."""
+    for n in range(30):
+        await store_fact(memory, principal, f"shelf {n}", "holds", f"Holds box number {n}")
+        await store_rule(memory, principal, f"Put box number {n} back on its shelf")
+    policy, _ = await store_fact(
+        memory, principal, "flat", "policy_number", "HX-2231", tags=["Insurance", "household goods"]
+    )
+    ring = await store_rule(memory, principal, "Ring before nine", tags=["physiotherapist"])
+    (first, *_) = await search(memory, principal, "insurances", mode=mode)
+    assert first.row["id"] == policy
+    (first, *_) = await search(memory, principal, "physiotherapists", mode=mode)
+    assert first.row["id"] == ring
+
+
+async def test_tags_that_come_later_and_go_again_are_found_as_they_are(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    async def found(word: str) -> set[UUID]:
+        return {hit.row["id"] for hit in await search(memory, principal, word, mode="keyword")}
+
+    async def kept(new: NewMemory) -> UUID:
+        return (await keep(memory, principal, new, restates=True)).new.id
+
+    await kept(new_fact(memory, "flat", "policy", "HX-2231", tags=["insurance"]))
+    again = await kept(new_fact(memory, "flat", "policy", "HX-2231", tags=["burglary"]))
+    assert await found("insurance") == await found("burglary") == {again}
+    rule = await kept(new_rule(memory, "Ring before nine", tags=["physiotherapist"]))
+    await kept(new_rule(memory, "Ring before nine", tags=["dentist"]))
+    assert await found("physiotherapist") == await found("dentist") == {rule}
+    clock.advance(seconds=1)  # a state that never lasted is not kept
+    await edit_rule(memory, principal, rule, {"tags": ["barber"]})
+    assert (await found("dentist"), await found("barber")) == (set(), {rule})
+    await undo_change(memory, principal)
+    assert (await found("dentist"), await found("barber")) == ({rule}, set())
+    # Stored before tags were indexed.
+    await admin.execute("UPDATE facts SET search_vector = words_of(content)")
+    assert await found("insurance") == set()
+    assert await reindex(memory) == 2
+    assert await found("insurance") == {again}

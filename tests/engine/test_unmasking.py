@@ -18,6 +18,7 @@ from memory_butler.engine import secret_scan
 from memory_butler.engine.curate import accept_fact, forget_memory
 from memory_butler.engine.edits import edit_fact, edit_rule
 from memory_butler.engine.export import export_all
+from memory_butler.engine.indexing import NewMemory
 from memory_butler.engine.lifecycle.cleanup import clean_up
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import search
@@ -27,7 +28,7 @@ from memory_butler.engine.secret_scan import scan_secrets
 from memory_butler.engine.undo import undo_change
 from memory_butler.engine.unmask_keys import UnmaskKey
 from memory_butler.engine.unmasking import Unmasked, unmask
-from memory_butler.engine.writing import NewMemory, new_episode, new_fact, new_rule
+from memory_butler.engine.writing import new_episode, new_fact, new_rule
 from memory_butler.erasure.erasing import erase
 from memory_butler.erasure.scope import Target
 from memory_butler.store.transaction import Transaction

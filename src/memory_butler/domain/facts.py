@@ -161,7 +161,7 @@ def lifecycle_state(validity: Validity, metadata: Mapping[str, object]) -> Lifec
 
 
 def search_text(subject: str, predicate: str, content: str) -> str:
-    """What of a fact is embedded and indexed: all three parts (C-20)."""
+    """What of a fact is embedded, and indexed with its tags: all three parts (C-20)."""
     return f"{subject} {predicate} {content}"
 
 

@@ -23,8 +23,8 @@ from memory_butler.domain.statements import Statement, words_of
 from memory_butler.domain.trust import Trust
 from memory_butler.engine import lineage
 from memory_butler.engine.conflicts import COMPARED_CHARACTERS, DEPTH
-from memory_butler.engine.writing import about_entity, replace_fact, searchable, shortened
-from memory_butler.inference import languages
+from memory_butler.engine.indexing import indexed_text, shortened
+from memory_butler.engine.writing import about_entity, replace_fact
 from memory_butler.store import entities, facts, links
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
@@ -235,7 +235,7 @@ async def keep_beside(
     await facts.try_lock_key(tx, fact.key)
     # But for the predicate it is the text that the vector was made of.
     known = await facts.embedded(tx, row["id"])
-    words = await languages.of_memory(searchable(fact)[1])
+    words = await indexed_text(fact)
     holder = facts.Holder(row["id"], row["created_at"], fact.trust, row["content"])
 
     async def write(fitting: Embedded) -> None:

@@ -13,6 +13,7 @@ from memory_butler.domain.facts import FactKey, Validity, lifecycle_state
 from memory_butler.domain.links import MemoryType, parse_memory_type
 from memory_butler.domain.principals import Principal
 from memory_butler.engine import fact_changes, inputs
+from memory_butler.engine.indexing import add_tags
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.served import Audience, note
 from memory_butler.store import episodes, events, facts, rules, versions
@@ -110,11 +111,12 @@ async def confirm_rule(
     far as there is room.
     """
     await versions.keep(tx, "rule", [row["id"]], now)
-    joined = inputs.joined_tags(row["tags"], said.tags if said else ())
     life = row["decay_rate"], row["permanence"]
     if said is not None and said.decay_rate < row["decay_rate"]:
         life = said.decay_rate, said.permanence
-    confirmed = await rules.confirm(tx, row["id"], now, joined, *life)
+    if said is not None:
+        await add_tags(tx, "rule", row, said.tags)
+    confirmed = await rules.confirm(tx, row["id"], now, *life)
     told = events.of_memory("memory_confirmed", "rule", row["id"])
     await events.record(tx, principal.actor, [told], now)
     return confirmed
@@ -278,7 +280,7 @@ async def _restore_rule(memory: Memory, principal: Principal, tx: Transaction, i
     kept = {key: value for key, value in row["metadata"].items() if key not in marks}
     await rules.set_metadata(tx, id, kept)
     if _has_expired(memory, row, now):
-        await rules.confirm(tx, id, now, row["tags"], row["decay_rate"], row["permanence"])
+        await rules.confirm(tx, id, now, row["decay_rate"], row["permanence"])
         await _tell(tx, principal, "memory_confirmed", "rule", id, memory)
 
 

@@ -29,15 +29,15 @@ from memory_butler.domain.rules import (
     is_forgotten,
     step_by_hand,
 )
-from memory_butler.domain.text import preprocess_text
 from memory_butler.domain.trust import Trust, outranks, parse_trust
 from memory_butler.engine import inputs
 from memory_butler.engine.browse.criteria import fact_row, faded
 from memory_butler.engine.curate import require
+from memory_butler.engine.indexing import shortened, text_of
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import NOTE, apart, joined, screened
 from memory_butler.engine.unmask_keys import UnmaskKey
-from memory_butler.engine.writing import new_fact, new_rule, replace_fact, searchable, shortened
+from memory_butler.engine.writing import new_fact, new_rule, replace_fact
 from memory_butler.store import events, facts, rules, versions
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.facts import NewFact
@@ -207,7 +207,7 @@ async def _prepared(
         return replace(now, **words | {"metadata": kept})
 
     new = edited(before)
-    embedded = await memory.embedded(*searchable(new))
+    embedded = await memory.embedded(text_of(new), new.tags)
     keys = {FactKey.of_row(before), new.key}
     return _Edit(id, given, clean, keys, edited, embedded)
 
@@ -406,12 +406,15 @@ async def edit_rule(
     content = clean.content if "content" in brings else before["content"]
     stays = {} if "content" in brings else before["metadata"].get(NOTE, {})
     note = joined(stays, clean.metadata.get(NOTE, {}))
-    embedded = await memory.embedded(content, preprocess_text(content))
+    tags = clean.tags if "tags" in brings else before["tags"]
+    embedded = await memory.embedded(content, tags)
 
     async def write(fitting: Embedded) -> Row:
         async with transaction(memory.pool, principal.tenant) as tx:
             row = await _rule_to_edit(memory, tx, id, expected_revision)
-            if "content" not in changes and row["content"] != content:
+            if ("content" not in changes and row["content"] != content) or (
+                "tags" not in changes and row["tags"] != tags
+            ):
                 raise Conflict(f"rule {id} was edited a moment ago; look at it and try again")
             now = memory.clock()
             trust = _trust("rule", row, {**changes, "content": content}, ("content",))
@@ -422,7 +425,7 @@ async def edit_rule(
                 content,
                 fitting,
                 scope=inputs.scope(changes.get("scope", row["scope"])),
-                tags=clean.tags if "tags" in brings else row["tags"],
+                tags=tags,
                 metadata=of_another_text(row) | ({NOTE: note} if note else {}),
                 trust=trust,
                 now=now,

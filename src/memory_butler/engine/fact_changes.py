@@ -15,16 +15,10 @@ from memory_butler.store.rows import Row
 from memory_butler.store.transaction import Transaction
 
 
-async def confirm(
-    tx: Transaction,
-    principal: Principal,
-    id: UUID,
-    now: datetime,
-    tags: list[str] | None = None,
-) -> Row:
-    """The fact still holds: its decay starts anew. It has these tags then; None: its own."""
+async def confirm(tx: Transaction, principal: Principal, id: UUID, now: datetime) -> Row:
+    """The fact still holds: its decay starts anew."""
     await versions.keep(tx, "fact", [id], now)
-    row = await facts.confirm(tx, id, now, tags)
+    row = await facts.confirm(tx, id, now)
     await events.record(
         tx, principal.actor, [events.of_memory("memory_confirmed", "fact", id)], now
     )

@@ -82,7 +82,7 @@ class FactLine(_MemoryLine):
     importance: float = Field(5.0, description="1 (trivial) to 10 (vital).")
     permanence: Permanence = Field("standard", description="How long it holds unconfirmed.")
     scope: str = Field("global", description="global, or the one butler that it is for.")
-    tags: list[str] | None = Field(None, description="Words to group facts by.")
+    tags: list[str] | None = Field(None, description="Words to find facts by.")
     entity_id: OwnId = Field(None, description=f"The entity that it is about: {_REFERENCE}.")
     valid_from: datetime | None = Field(None, description="Since when it is true; now if left out.")
     valid_until: Annotated[datetime, BeforeValidator(whole_day)] | None = Field(
@@ -99,7 +99,7 @@ class RuleLine(_MemoryLine):
     kind: Literal["rule"]
     content: str = Field(description="What to do and when.")
     scope: str = Field("global", description="global, or the one butler that it is for.")
-    tags: list[str] | None = Field(None, description="Words to group rules by.")
+    tags: list[str] | None = Field(None, description="Words to find rules by.")
     permanence: Permanence | None = Field(None, description="How long it holds unconfirmed.")
     source_butler: str | None = Field(None, description="The butler that learned it.")
     source_episode_id: OwnId = Field(None, description=f"Where it is from: {_REFERENCE}.")

@@ -36,10 +36,10 @@ from memory_butler.engine.import_format import (
     RuleLine,
     memory_id,
 )
+from memory_butler.engine.indexing import NewMemory, indexed_text, shortened
 from memory_butler.engine.linking import insert_link
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import is_masked, screened
-from memory_butler.inference import languages
 from memory_butler.store import entities, facts
 from memory_butler.store import imports as store
 from memory_butler.store.embeddings import Embedded
@@ -153,7 +153,7 @@ class _Item:
 
     at: Candidate
     line: AnyLine
-    new: writing.NewMemory | NewEntity | None
+    new: NewMemory | NewEntity | None
 
     def refused(self, error: Exception) -> BadLine:
         """Why it was left out."""
@@ -272,11 +272,11 @@ class _Import:
 
     def _make(
         self, line: AnyLine, instead: dict[str, Any], id: UUID
-    ) -> writing.NewMemory | NewEntity | None:
+    ) -> NewMemory | NewEntity | None:
         given = line.parameters() | instead
         if "trust" in given:
             given["trust"] = min(parse_trust(given["trust"]), self._most).label
-        new: writing.NewMemory
+        new: NewMemory
         match line:
             case EpisodeLine():
                 new = writing.new_episode(self._memory, id=id, keep_days=self._keep_days, **given)
@@ -348,8 +348,8 @@ class _Import:
                 written = await writing.insert(tx, self._principal, new, fitting)
                 return written.supersedes_id
 
-        words = await languages.of_memory(writing.searchable(new)[1])
-        if await writing.shortened(Embedded.later(words), write) is not None:
+        words = await indexed_text(new)
+        if await shortened(Embedded.later(words), write) is not None:
             done.superseded += 1
         self._learn(line, item.at.id)
         done.masked += is_masked(new.metadata)

@@ -1,7 +1,7 @@
 """What every use case needs, in one value: the pool, the embedder, the policies, the clock."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -124,7 +124,8 @@ class Memory:
                 "deleted or expires; see that it is right, then start the server again"
             )
 
-    async def embedded(self, text: str, search_text: str) -> Embedded:
-        """The searchable side of a new memory: `text` as a vector, `search_text` for words."""
+    async def embedded(self, text: str, tags: Sequence[str] = ()) -> Embedded:
+        """The searchable side of a memory: its text as a vector, and with its tags as words."""
         vector = await self.embedder.embed(text)
-        return Embedded(vector, await languages.of_memory(search_text), self.embedding_version_id)
+        words = await languages.of_memory(text, tags)
+        return Embedded(vector, words, self.embedding_version_id)

@@ -33,8 +33,7 @@ _FIRST: Final = UUID(int=0)
 log = get_logger()
 
 Progress = Callable[[int], None]
-_Item = tuple[UUID, str]
-_Find = Callable[[Transaction, reembedding.Table, UUID, int], Awaitable[list[_Item]]]
+_Find = Callable[[Transaction, reembedding.Table, UUID, int], Awaitable[list[reembedding.Stored]]]
 
 
 async def waiting(memory: Memory) -> dict[str, int]:
@@ -50,7 +49,7 @@ async def reembed(memory: Memory, progress: Progress = lambda _: None) -> int:
 
     async def stale(
         tx: Transaction, table: reembedding.Table, after: UUID, limit: int
-    ) -> list[_Item]:
+    ) -> list[reembedding.Stored]:
         return await reembedding.stale(tx, table, memory.embedding_version_id, after, limit)
 
     return await _embed(memory, list(await waiting(memory)), stale, progress)
@@ -114,12 +113,12 @@ async def _embed_table(
 ) -> int:
     """Batch by batch, how many in all: while one is written, the next is embedded."""
 
-    async def batch(after: UUID) -> tuple[list[_Item], Vectors]:
+    async def batch(after: UUID) -> tuple[list[reembedding.Stored], Vectors]:
         async with transaction(memory.pool, tenant) as tx:
             items = await find(tx, table, after, BATCH)
-        return items, await memory.embedder.embed_many([text for _, text in items])
+        return items, await memory.embedder.embed_many([one.text for one in items])
 
-    def begun(after: UUID) -> asyncio.Task[tuple[list[_Item], Vectors]]:
+    def begun(after: UUID) -> asyncio.Task[tuple[list[reembedding.Stored], Vectors]]:
         task = asyncio.create_task(batch(after))
         # Where writing fails first, nobody else asks what became of it.
         task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
@@ -130,7 +129,7 @@ async def _embed_table(
     try:
         while (found := await ahead)[0]:
             items, vectors = found
-            ahead = begun(items[-1][0])
+            ahead = begun(items[-1].id)
             async with transaction(memory.pool, tenant) as tx:
                 await one_bulk_writer(tx)  # an import may supersede these in another order
                 await reembedding.write(

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Final
 from uuid import UUID
 
-from memory_butler.domain.text import preprocess_text
 from memory_butler.engine.memory import Memory
 from memory_butler.inference import languages
 from memory_butler.store import reembedding
@@ -38,10 +37,10 @@ async def reindex(memory: Memory, progress: Callable[[int], None] = lambda _: No
                     # Nobody masks or edits many texts between the reading and the writing.
                     await one_bulk_writer(tx)
                     items = await reembedding.stale(tx, table, _NO_MODEL, after, BATCH)
-                    marked = [await languages.of_memory(preprocess_text(text)) for _, text in items]
+                    marked = [await languages.of_memory(one.text, one.tags) for one in items]
                     changed += await reembedding.write_words(tx, table, items, marked)
                 if not items:
                     break
-                after = items[-1][0]
+                after = items[-1].id
                 progress(len(items))
     return changed

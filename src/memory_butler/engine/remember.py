@@ -10,19 +10,11 @@ from memory_butler.domain.errors import IntegrityViolation, InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust, may_touch
 from memory_butler.engine.curate import confirm_rule
+from memory_butler.engine.indexing import NewMemory, shortened, tags_of, text_of
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import apart, is_masked, screened
 from memory_butler.engine.unmask_keys import UnmaskKey
-from memory_butler.engine.writing import (
-    NewMemory,
-    Written,
-    insert,
-    new_episode,
-    new_fact,
-    new_rule,
-    searchable,
-    shortened,
-)
+from memory_butler.engine.writing import Written, insert, new_episode, new_fact, new_rule
 from memory_butler.store import imports, rules
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.rules import NewRule
@@ -149,7 +141,7 @@ async def _store(
     *,
     restates: bool,
 ) -> Written:
-    embedded = await memory.embedded(*searchable(clean))
+    embedded = await memory.embedded(text_of(clean), tags_of(clean))
 
     async def write(fitting: Embedded) -> Written:
         async with transaction(memory.pool, principal.tenant) as tx:

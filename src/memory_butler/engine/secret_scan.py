@@ -14,11 +14,10 @@ from uuid import UUID
 from memory_butler.domain.links import MEMORY_TYPES, MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.steps import ItemKind
-from memory_butler.domain.text import preprocess_text
+from memory_butler.engine.indexing import shortened
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import NOTE, Sieve, said_of, searchable_row, sieved
 from memory_butler.engine.unmask_keys import UnmaskKey, compared
-from memory_butler.engine.writing import shortened
 from memory_butler.store import events, masking, receipts
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.masking import Said
@@ -128,7 +127,7 @@ async def _mask(
     memory: Memory, principal: Principal, kind: MemoryType, row: Row, clean: Said, key: UnmaskKey
 ) -> bool:
     text = searchable_row(kind, row, clean.content)
-    embedded = await memory.embedded(text, preprocess_text(text))
+    embedded = await memory.embedded(text, clean.tags)
 
     async def write(fitting: Embedded) -> bool:
         async with transaction(memory.pool, principal.tenant) as tx:

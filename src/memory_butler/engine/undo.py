@@ -20,12 +20,11 @@ from memory_butler.domain.events import EVENT_TYPES, EventType
 from memory_butler.domain.facts import FactKey
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.steps import ITEM_KINDS, Item, ItemKind, StepDone, done_by
-from memory_butler.domain.text import preprocess_text
 from memory_butler.engine import inputs
 from memory_butler.engine.browse.provenance import labels
+from memory_butler.engine.indexing import shortened
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.prefixes import an, kind_of
-from memory_butler.engine.writing import shortened
 from memory_butler.store import entities, events, facts, rules, undo, versions
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.rows import Row
@@ -89,12 +88,13 @@ class _Plan:
         return [*self.removed, *(one.item for one in self.restored)]
 
     @property
-    def retold(self) -> dict[UUID, str]:
-        """The rules whose text changes back, with that text."""
+    def retold(self) -> dict[UUID, tuple[str, list[str]]]:
+        """The rules whose text or tags change back, with these."""
         return {
-            one.item[1]: one.state["content"]
+            one.item[1]: (one.state["content"], one.state["tags"])
             for one in self.restored
-            if one.item[0] == "rule" and one.content != one.state["content"]
+            if one.item[0] == "rule"
+            and (one.content, one.tags) != (one.state["content"], one.state["tags"])
         }
 
 
@@ -128,10 +128,7 @@ async def undo_change(
     if dry_run:
         return shown
     # The model runs with no transaction open; a step is what it is, so its texts cannot change.
-    texts = {
-        id: (content, await memory.embedded(content, preprocess_text(content)))
-        for id, content in plan.retold.items()
-    }
+    texts = {id: (said, await memory.embedded(*said)) for id, said in plan.retold.items()}
     async with transaction(memory.pool, principal.tenant) as tx:
         await one_bulk_writer(tx)
         await _lock(tx, plan)
@@ -301,7 +298,7 @@ async def _take_back(
     principal: Principal,
     tx: Transaction,
     plan: _Plan,
-    texts: Mapping[UUID, tuple[str, Embedded]],
+    texts: Mapping[UUID, tuple[tuple[str, list[str]], Embedded]],
 ) -> None:
     now = memory.clock()
     changed = [one.item for one in plan.restored]
@@ -313,11 +310,11 @@ async def _take_back(
         await versions.keep_text(tx, id, now)
     await undo.remove(tx, plan.step, plan.removed, changed, now)
     await undo.restore(tx, plan.restored, plan.done.run_id)
-    for id, content in plan.retold.items():
+    for id, said in plan.retold.items():
         known = texts.get(id)
-        if known is None or known[0] != content:
+        if known is None or known[0] != said:
             raise Conflict(f"rule {id} was edited a moment ago; try again")
-        await _set_text(tx, id, content, known[1])
+        await _set_text(tx, id, said[0], known[1])
     await undo.remove_sources(tx, plan.step, plan.removed)
     if plan.done.run_id is not None:
         await undo.mark_run(tx, plan.done.run_id)

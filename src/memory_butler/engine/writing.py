@@ -1,24 +1,20 @@
 """The parts of storing, for one memory (`remember`) and for thousands (`imports`).
 
-`new_…` checks what was given; `searchable` says what of it is embedded; `insert` writes it, with
+`new_…` checks what was given; `insert` writes it, with
 everything that belongs to it, into an open transaction.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, TypeVar, assert_never
+from typing import Any, Final, assert_never
 from uuid import UUID, uuid4
-
-import asyncpg
 
 from memory_butler.domain.elapsed import days_since
 from memory_butler.domain.episodes import ConsolidationStatus, expires_at
-from memory_butler.domain.episodes import search_text as episode_text
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.exchange import MARK
 from memory_butler.domain.facts import DEFAULT_IMPORTANCE, validity_period
-from memory_butler.domain.facts import search_text as fact_text
 from memory_butler.domain.foreign_dates import put_into_english
 from memory_butler.domain.links import Item
 from memory_butler.domain.named_days import last_day_ahead
@@ -31,12 +27,11 @@ from memory_butler.domain.permanence import (
 )
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import same_words
-from memory_butler.domain.text import preprocess_text
 from memory_butler.domain.trust import DEFAULT_TRUST, Trust, outranks, parse_trust
 from memory_butler.engine import fact_changes, inputs, lineage
 from memory_butler.engine.conflicts import RELATED, Like, find_like, link_contradicted, marks
+from memory_butler.engine.indexing import NewMemory, indexed_text
 from memory_butler.engine.memory import Memory
-from memory_butler.inference import languages
 from memory_butler.store import entities, episodes, events, facts, links, rules, versions
 from memory_butler.store import trust as trust_store
 from memory_butler.store.embeddings import Embedded
@@ -44,8 +39,6 @@ from memory_butler.store.episodes import NewEpisode
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rules import NewRule
 from memory_butler.store.transaction import Transaction
-
-NewMemory = NewEpisode | NewFact | NewRule
 
 # Of the confidence from which on facts are told, what is left of a plan's on its day.
 LEFT_ON_ITS_DAY: Final = 1.25
@@ -68,9 +61,6 @@ class Written:
     related: tuple[Like, ...] = ()
     beside: UUID | None = None
     confirms: UUID | None = None
-
-
-Result = TypeVar("Result")
 
 
 def new_episode(
@@ -214,20 +204,6 @@ def _trust(stated: str | None) -> Trust:
     return DEFAULT_TRUST if stated is None else parse_trust(stated)
 
 
-def searchable(new: NewMemory) -> tuple[str, str]:
-    """The text to embed, and the one whose words are indexed."""
-    match new:
-        case NewEpisode():
-            text = episode_text(new.content, new.speaker, new.occurred_at)
-        case NewFact():
-            text = fact_text(new.subject, new.predicate, new.content)
-        case NewRule():
-            text = new.content
-        case _:
-            assert_never(new)
-    return text, preprocess_text(text)
-
-
 async def insert(
     tx: Transaction,
     principal: Principal,
@@ -267,7 +243,7 @@ async def insert_episodes(
     Raises:
         ProgramLimitExceededError: the searchable text of one is too large; write each by itself.
     """
-    worded = [(one, await languages.of_memory(searchable(one)[1])) for one in found]
+    worded = [(one, await indexed_text(one)) for one in found]
     await episodes.insert_many(tx, worded)
     happened = [_episode_created(one) for one in found]
     await events.record(tx, principal.actor, happened, found[-1].created_at)
@@ -275,22 +251,6 @@ async def insert_episodes(
 
 def _episode_created(new: NewEpisode) -> events.Event:
     return events.of_memory("episode_created", "episode", new.id, butler=new.butler)
-
-
-async def shortened(embedded: Embedded, write: Callable[[Embedded], Awaitable[Result]]) -> Result:
-    """Run `write`, a transaction or savepoint; with half the searchable text if that is too much.
-
-    A tsvector holds less than a megabyte, and how much a text needs is known only to PostgreSQL
-    (C-48). The content itself is stored whole either way.
-    """
-    while True:
-        try:
-            return await write(embedded)
-        except asyncpg.ProgramLimitExceededError:
-            if not embedded.search_text:
-                raise
-            half = embedded.search_text[: len(embedded.search_text) // 2]
-            embedded = replace(embedded, search_text=half)
 
 
 async def _insert_fact(
@@ -318,6 +278,8 @@ async def _insert_fact(
             said = [one.id for one in holders if same_words(one.content, fact.content)]
             for row in await facts.many(tx, said):
                 fact = replace(fact, tags=inputs.joined_tags(row["tags"], fact.tags))
+            if said:
+                embedded = replace(embedded, search_text=await indexed_text(fact))
     return await _write_fact(tx, principal, fact, embedded, holders, replaced)
 
 

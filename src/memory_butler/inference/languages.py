@@ -14,6 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from memory_butler.domain import wording
+from memory_butler.domain.text import preprocess_text
 from memory_butler.inference import letters
 
 if TYPE_CHECKING:
@@ -52,10 +53,15 @@ Spoken = Mapping[str, int]
 NONE: Final[Spoken] = {}
 
 
-async def of_memory(text: str) -> str:
-    """A memory's preprocessed text as the store takes it, marked with its languages."""
-    words = wording.in_pairs_and_letters(wording.with_words_of_names(wording.with_parts(text)))
-    return wording.marked(words, await _configurations(text))
+async def of_memory(text: str, tags: Sequence[str] = ()) -> str:
+    """A memory's text and tags as the store indexes them, marked with the languages of the text.
+
+    The tags say little of the language: they may be English beside a text that is not.
+    """
+    line = preprocess_text(text)
+    told = preprocess_text(" ".join((line, *tags))) if tags else line
+    words = wording.in_pairs_and_letters(wording.with_words_of_names(wording.with_parts(told)))
+    return wording.marked(words, await _configurations(line))
 
 
 async def of_question(text: str, spoken: Spoken = NONE, *, with_dates: bool = True) -> str:

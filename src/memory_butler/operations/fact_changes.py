@@ -61,7 +61,7 @@ class StoreFactInput(Input):
         ),
     )
     scope: str = Field("global", description='"global", or the butler that it is for.')
-    tags: list[str] | None = Field(None, description="Words to group facts by.")
+    tags: list[str] | None = Field(None, description="Words to find facts by.")
     entity_id: UUID | None = Field(
         None, description="The entity that the subject is, from entity_resolve or entity_create."
     )
@@ -190,7 +190,7 @@ class EditFactInput(OfRevision):
     importance: Importance | None = Field(None, description="1 (trivial) to 10 (vital).")
     permanence: Permanence | None = Field(None, description="How long it holds unconfirmed.")
     scope: str | None = Field(None, description='"global", or the butler that it is for.')
-    tags: list[str] | None = Field(None, description="Words to group facts by.")
+    tags: list[str] | None = Field(None, description="Words to find facts by.")
     entity_id: UUID | None = Field(
         None, description="The entity that the subject is; null where it is none."
     )

@@ -38,7 +38,7 @@ class StoreRuleInput(Input):
 
     content: str = Field(description='What to do and when: "Confirm before sending messages."')
     scope: str = Field("global", description='"global", or the butler that it is for.')
-    tags: list[str] | None = Field(None, description="Words to group rules by.")
+    tags: list[str] | None = Field(None, description="Words to find rules by.")
     permanence: Permanence | None = Field(
         None, description="For how long, as of facts; none: what the user said is stable."
     )
@@ -162,7 +162,7 @@ class EditRuleInput(OfRevision):
     rule_id: UUID
     content: str | None = Field(None, description="What to do and when.")
     scope: str | None = Field(None, description='"global", or the butler that it is for.')
-    tags: list[str] | None = Field(None, description="Words to group rules by.")
+    tags: list[str] | None = Field(None, description="Words to find rules by.")
     trust: EditedTrust = None
     allow_secrets: AllowSecrets = False
 

@@ -297,9 +297,14 @@ async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
     return rows(await tx.fetch(SQL["bump"], ids, now))
 
 
-async def confirm(tx: Transaction, id: UUID, now: datetime, tags: list[str] | None) -> Row:
-    """Restart the decay of a fact that the caller has locked (STO-10); None leaves its tags."""
-    return dict(await tx.fetchrow(SQL["confirm"], id, now, tags))
+async def confirm(tx: Transaction, id: UUID, now: datetime) -> Row:
+    """Restart the decay of a fact that the caller has locked (STO-10)."""
+    return dict(await tx.fetchrow(SQL["confirm"], id, now))
+
+
+async def set_tags(tx: Transaction, id: UUID, tags: list[str], words: str) -> None:
+    """Give a fact that the caller has locked these tags, and the text that it is found by."""
+    await tx.execute(SQL["set_tags"], id, tags, words)
 
 
 async def for_update(tx: Transaction, id: UUID) -> Row | None:

@@ -208,10 +208,13 @@ RETURNING {columns}
 -- name: confirm
 -- C-25, C-29: confirming resets the decay timer and clears the fading mark; validity stays.
 UPDATE facts
-SET last_confirmed_at = $3, tags = coalesce($4, tags),
+SET last_confirmed_at = $3,
     metadata = CASE WHEN metadata->>'status' = 'fading' THEN metadata - 'status' ELSE metadata END
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
+
+-- name: set_tags
+UPDATE facts SET tags = $3, search_vector = words_of($4) WHERE tenant_id = $1 AND id = $2
 
 -- name: set_metadata
 UPDATE facts SET metadata = $3 WHERE tenant_id = $1 AND id = $2

@@ -1,8 +1,9 @@
 """Embedding what is stored: moving to another model, and what an import left, a batch at a time."""
 
+import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Literal, assert_never
+from typing import Literal, NamedTuple, assert_never
 from uuid import UUID
 
 import asyncpg
@@ -18,6 +19,14 @@ Table = Literal["episodes", "facts", "rules"]
 TABLES: tuple[Table, ...] = ("episodes", "facts", "rules")
 
 
+class Stored(NamedTuple):
+    """A memory's id, the text to embed (C-20), and the tags that it is found by besides."""
+
+    id: UUID
+    text: str
+    tags: list[str]
+
+
 async def tenants(pool: asyncpg.Pool, version_id: int) -> dict[str, int]:
     """How many memories of each tenant have vectors of another model."""
     async with untenanted(pool) as connection:
@@ -27,9 +36,8 @@ async def tenants(pool: asyncpg.Pool, version_id: int) -> dict[str, int]:
 
 async def stale(
     tx: Transaction, table: Table, version_id: int, after: UUID, limit: int
-) -> list[tuple[UUID, str]]:
-    """Up to `limit` memories beyond the id `after` with a vector of another model, in id order:
-    id, and the text to embed (C-20)."""
+) -> list[Stored]:
+    """Up to `limit` memories beyond the id `after` with a vector of another model, in id order."""
     query = SQL[f"stale_{table}"]
     return _texts(table, await tx.fetch(query, version_id, limit, after))
 
@@ -48,28 +56,34 @@ async def tenants_unembedded(pool: asyncpg.Pool) -> dict[str, int]:
     return {row["tenant_id"]: row["memories"] for row in found}
 
 
-async def unembedded(
-    tx: Transaction, table: Table, after: UUID, limit: int
-) -> list[tuple[UUID, str]]:
+async def unembedded(tx: Transaction, table: Table, after: UUID, limit: int) -> list[Stored]:
     """Like `stale`, those without a vector."""
     query = SQL[f"unembedded_{table}"]
     return _texts(table, await tx.fetch(query, limit, after))
 
 
-def _texts(table: Table, found: Sequence[asyncpg.Record]) -> list[tuple[UUID, str]]:
+def _texts(table: Table, found: Sequence[asyncpg.Record]) -> list[Stored]:
     match table:
         case "episodes":
             return [
-                (row["id"], episodes.search_text(row["text"], row["speaker"], row["occurred_at"]))
+                Stored(
+                    row["id"],
+                    episodes.search_text(row["text"], row["speaker"], row["occurred_at"]),
+                    [],
+                )
                 for row in found
             ]
         case "facts":
             return [
-                (row["id"], facts.search_text(row["subject"], row["predicate"], row["content"]))
+                Stored(
+                    row["id"],
+                    facts.search_text(row["subject"], row["predicate"], row["content"]),
+                    row["tags"],
+                )
                 for row in found
             ]
         case "rules":
-            return [(row["id"], row["text"]) for row in found]
+            return [Stored(row["id"], row["text"], row["tags"]) for row in found]
         case _:
             assert_never(table)
 
@@ -92,7 +106,7 @@ async def turn(pool: asyncpg.Pool) -> AsyncIterator[bool]:
 async def write(
     tx: Transaction,
     table: Table,
-    items: Sequence[tuple[UUID, str]],
+    items: Sequence[Stored],
     vectors: Sequence[Vector],
     version_id: int,
 ) -> None:
@@ -102,26 +116,27 @@ async def write(
     await tx.connection.executemany(
         SQL[f"write_{table}"],
         [
-            (tx.tenant, id, vector, version_id, *([text] if text_too else []))
-            for (id, text), vector in zip(items, vectors, strict=True)
+            (tx.tenant, one.id, vector, version_id, *([one.text] if text_too else []))
+            for one, vector in zip(items, vectors, strict=True)
         ],
     )
 
 
 async def write_words(
-    tx: Transaction, table: Table, items: Sequence[tuple[UUID, str]], marked: Sequence[str]
+    tx: Transaction, table: Table, items: Sequence[Stored], marked: Sequence[str]
 ) -> int:
     """Index the words of these memories anew, by their marked texts; how many had others.
 
-    `items` are as they were read: a rule whose text changed since keeps the words that it has. So
-    does a text whose words are too many for one tsvector.
+    `items` are as they were read: what changed its text or tags since keeps the words that it has.
+    So does a text whose words are too many for one tsvector.
     """
-    # Only a rule can have changed its text since it was read.
-    texts = [[text for _, text in items]] if table == "rules" else []
+    # Only a rule can have changed its text since it was read, and an episode has no tags.
+    as_read: list[object] = [[json.dumps(one.tags) for one in items]] if table != "episodes" else []
+    as_read += [[one.text for one in items]] if table == "rules" else []
     try:
         async with tx.connection.transaction():
             status: str = await tx.execute(
-                SQL[f"write_words_{table}"], [id for id, _ in items], marked, *texts
+                SQL[f"write_words_{table}"], [one.id for one in items], marked, *as_read
             )
     except asyncpg.ProgramLimitExceededError:
         if len(items) == 1:

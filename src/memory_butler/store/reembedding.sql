@@ -7,12 +7,12 @@ WHERE tenant_id = $1 AND embedding_version_id IS DISTINCT FROM $2 AND id > $4
 ORDER BY id LIMIT $3
 
 -- name: stale_facts
-SELECT id, subject, predicate, content FROM facts
+SELECT id, subject, predicate, content, tags FROM facts
 WHERE tenant_id = $1 AND embedding_version_id IS DISTINCT FROM $2 AND id > $4
 ORDER BY id LIMIT $3
 
 -- name: stale_rules
-SELECT id, content AS text FROM rules
+SELECT id, content AS text, tags FROM rules
 WHERE tenant_id = $1 AND embedding_version_id IS DISTINCT FROM $2 AND id > $4
 ORDER BY id LIMIT $3
 
@@ -24,11 +24,11 @@ SELECT id, content AS text, speaker, occurred_at FROM episodes
 WHERE tenant_id = $1 AND embedding IS NULL AND id > $3 ORDER BY id LIMIT $2
 
 -- name: unembedded_facts
-SELECT id, subject, predicate, content FROM facts
+SELECT id, subject, predicate, content, tags FROM facts
 WHERE tenant_id = $1 AND embedding IS NULL AND id > $3 ORDER BY id LIMIT $2
 
 -- name: unembedded_rules
-SELECT id, content AS text FROM rules
+SELECT id, content AS text, tags FROM rules
 WHERE tenant_id = $1 AND embedding IS NULL AND id > $3 ORDER BY id LIMIT $2
 
 -- name: try_turn
@@ -55,15 +55,18 @@ FROM (SELECT id AS said_id, words_of(marked) AS words
 WHERE tenant_id = $1 AND id = said_id AND search_vector IS DISTINCT FROM said.words
 
 -- name: write_words_facts
+-- One that was given tags meanwhile has its words already.
 UPDATE facts SET search_vector = said.words
-FROM (SELECT id AS said_id, words_of(marked) AS words
-      FROM unnest($2::uuid[], $3::text[]) AS new (id, marked) OFFSET 0) said
-WHERE tenant_id = $1 AND id = said_id AND search_vector IS DISTINCT FROM said.words
+FROM (SELECT id AS said_id, said_tags, words_of(marked) AS words
+      FROM unnest($2::uuid[], $3::text[], $4::text[]) AS new (id, marked, said_tags) OFFSET 0) said
+WHERE tenant_id = $1 AND id = said_id AND tags = said_tags::jsonb
+  AND search_vector IS DISTINCT FROM said.words
 
 -- name: write_words_rules
--- As in write_rules: one that was edited or inverted meanwhile has its words already.
+-- Also one that was edited or inverted meanwhile, as in write_rules.
 UPDATE rules SET search_vector = said.words
-FROM (SELECT id AS said_id, text AS said_text, words_of(marked) AS words
-      FROM unnest($2::uuid[], $3::text[], $4::text[]) AS new (id, marked, text) OFFSET 0) said
-WHERE tenant_id = $1 AND id = said_id AND content = said_text
+FROM (SELECT id AS said_id, said_tags, text AS said_text, words_of(marked) AS words
+      FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[])
+           AS new (id, marked, said_tags, text) OFFSET 0) said
+WHERE tenant_id = $1 AND id = said_id AND tags = said_tags::jsonb AND content = said_text
   AND search_vector IS DISTINCT FROM said.words

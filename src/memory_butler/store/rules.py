@@ -89,10 +89,15 @@ async def bump(tx: Transaction, ids: list[UUID], now: datetime) -> list[Row]:
 
 
 async def confirm(
-    tx: Transaction, id: UUID, now: datetime, tags: list[str], decay_rate: float, permanence: str
+    tx: Transaction, id: UUID, now: datetime, decay_rate: float, permanence: str
 ) -> Row:
-    """Restart the decay of a rule that the caller has locked (STO-10); it has all these then."""
-    return dict(await tx.fetchrow(SQL["confirm"], id, now, tags, decay_rate, permanence))
+    """Restart the decay of a rule that the caller has locked (STO-10); it lives as told then."""
+    return dict(await tx.fetchrow(SQL["confirm"], id, now, decay_rate, permanence))
+
+
+async def set_tags(tx: Transaction, id: UUID, tags: list[str], words: str) -> None:
+    """Give a rule that the caller has locked these tags, and the text that it is found by."""
+    await tx.execute(SQL["set_tags"], id, tags, words)
 
 
 async def for_update(tx: Transaction, id: UUID) -> Row | None:

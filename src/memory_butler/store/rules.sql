@@ -38,10 +38,13 @@ RETURNING {columns}
 
 -- name: confirm
 UPDATE rules
-SET last_confirmed_at = $3, tags = $4, decay_rate = $5, permanence = $6,
+SET last_confirmed_at = $3, decay_rate = $4, permanence = $5,
     metadata = CASE WHEN metadata->>'status' = 'fading' THEN metadata - 'status' ELSE metadata END
 WHERE tenant_id = $1 AND id = $2
 RETURNING {columns}
+
+-- name: set_tags
+UPDATE rules SET tags = $3, search_vector = words_of($4) WHERE tenant_id = $1 AND id = $2
 
 -- name: for_update
 SELECT {columns} FROM rules WHERE tenant_id = $1 AND id = $2 FOR UPDATE

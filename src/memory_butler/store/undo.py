@@ -26,8 +26,8 @@ _PLURALS: Final[Mapping[ItemKind, str]] = {
 class Kept:
     """An item as it was before a step.
 
-    What cannot change is not part of the state: `subject` and `predicate` of a fact. `content` is
-    that of a rule now. One that is not `present` was deleted since.
+    What cannot change is not part of the state: `subject` and `predicate` of a fact. `content` and
+    `tags` are those of a rule now. One that is not `present` was deleted since.
     """
 
     item: Item
@@ -36,6 +36,7 @@ class Kept:
     subject: str | None
     predicate: str | None
     content: str | None
+    tags: list[str] | None
     present: bool
 
 
@@ -78,6 +79,7 @@ async def kept(tx: Transaction, step: UUID) -> list[Kept]:
             row["subject"],
             row["predicate"],
             row["content"],
+            row["tags"],
             row["present"],
         )
         for row in await tx.fetch(SQL["kept"], step)

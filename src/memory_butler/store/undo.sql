@@ -36,7 +36,7 @@ WHERE tenant_id = $1 AND event_type = 'change_undone' AND payload->>'undone' = $
 -- name: kept
 -- The state of each item before the step; a step that changed one twice kept two.
 SELECT DISTINCT ON (v.kind, v.id) v.kind, v.id, v.known_until, v.state, f.subject,
-       f.predicate, CASE v.kind WHEN 'rule' THEN r.content END AS content,
+       f.predicate, CASE v.kind WHEN 'rule' THEN r.content END AS content, r.tags,
        coalesce(f.id, r.id, e.id, n.id) IS NOT NULL AS present
 FROM memory_versions v
 LEFT JOIN facts f ON v.kind = 'fact' AND f.tenant_id = $1 AND f.id = v.id

@@ -8,17 +8,11 @@ from memory_butler.companions.opening import Companion, use
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.context import build_context
 from memory_butler.engine.entities import insert_entity, new_entity
+from memory_butler.engine.indexing import NewMemory, tags_of, text_of
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import keep
 from memory_butler.engine.unmask_keys import UnmaskKey
-from memory_butler.engine.writing import (
-    NewMemory,
-    insert,
-    new_episode,
-    new_fact,
-    new_rule,
-    searchable,
-)
+from memory_butler.engine.writing import insert, new_episode, new_fact, new_rule
 from memory_butler.journal.fragments import PutFragment
 from memory_butler.store.facts import NewFact
 from memory_butler.store.transaction import transaction
@@ -35,7 +29,7 @@ async def move_in(memory: Memory, principal: Principal, admin: Connection) -> No
             new = new_entity(name, "person", id=UUID(id), aliases=[alias])
             await insert_entity(tx, principal, new, memory.clock())
     for memory_ in _memories(memory):
-        embedded = await memory.embedded(*searchable(memory_))
+        embedded = await memory.embedded(text_of(memory_), tags_of(memory_))
         async with transaction(memory.pool, principal.tenant) as tx:
             await insert(tx, principal, memory_, embedded)
     # In parts: what looks like a secret does not stand in a file.

@@ -21,7 +21,7 @@ from memory_butler.domain.properties import is_of_several
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust, may_touch, outranks
-from memory_butler.engine import fact_changes, inputs, lineage
+from memory_butler.engine import fact_changes, lineage
 from memory_butler.engine.beside import under_its_own_key
 from memory_butler.engine.consolidation.known import (
     GivenUp,
@@ -32,6 +32,7 @@ from memory_butler.engine.consolidation.known import (
 )
 from memory_butler.engine.consolidation.prepare import Draft, Group, Outcome, Plan
 from memory_butler.engine.curate import confirm_rule
+from memory_butler.engine.indexing import add_tags
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.writing import about_entity, insert
 from memory_butler.logs import get_logger
@@ -428,8 +429,8 @@ class _Answer:
     async def _confirm_locked(self, row: Row, tags: Sequence[str] = ()) -> None:
         _require_touchable(self.group.trust, row["id"], Trust(row["trust"]))
         now = self.memory.clock()  # under the lock: it may have been confirmed since the draft
-        joined = inputs.joined_tags(row["tags"], tags)
-        await fact_changes.confirm(self.tx, self.principal, row["id"], now, joined)
+        await fact_changes.confirm(self.tx, self.principal, row["id"], now)
+        await add_tags(self.tx, "fact", row, tags)
         self.outcome.counts["facts_confirmed"] += 1
 
     async def _supersede_target(self, new: NewFact | NewRule, target: UUID) -> None:

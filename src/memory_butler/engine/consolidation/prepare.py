@@ -37,10 +37,10 @@ from memory_butler.domain.restatement import restates, same_words
 from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation.evidence import Rewording, Witnesses
+from memory_butler.engine.indexing import indexed_text, text_of
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import screened
-from memory_butler.engine.writing import new_fact, new_rule, searchable
-from memory_butler.inference import languages
+from memory_butler.engine.writing import new_fact, new_rule
 from memory_butler.store.consolidation import Claimed
 from memory_butler.store.embeddings import Embedded, Vector
 from memory_butler.store.facts import NewFact
@@ -151,7 +151,7 @@ async def prepare(
     stated = _Stated(memory, principal, group, witnesses, outcome)
     # In a thread, as it was parsed: a megabyte is searched for secrets for a third of a second.
     drafts = await asyncio.to_thread(stated.drafts, result)
-    vectors = await memory.embedder.embed_many([searchable(draft.new)[0] for draft in drafts])
+    vectors = await memory.embedder.embed_many([text_of(draft.new) for draft in drafts])
     writes = []
     for draft, vector in zip(drafts, vectors, strict=True):
         judged = await stated.judged(draft, vector)
@@ -161,7 +161,7 @@ async def prepare(
             judged = _from_elsewhere(judged, outcome)
         if judged.held is None:
             judged = replace(judged, restates=await stated.restated(judged))
-        words = await languages.of_memory(searchable(judged.new)[1])
+        words = await indexed_text(judged.new)
         writes.append((judged, Embedded(vector, words, memory.embedding_version_id)))
     confirmations = await stated.borne_out(result.confirmations)
     return Plan(writes, confirmations, result.contradictions, outcome)
@@ -294,7 +294,7 @@ class _Stated:
     async def judged(self, draft: Draft, vector: Vector) -> Draft | None:
         """A draft as it is written, or held back; None where it is known already or refused."""
         stated, sources, witnesses = _statement(draft.new), draft.sources, self.witnesses
-        evidence = witnesses.weigh(searchable(draft.new)[0], vector, sources)
+        evidence = witnesses.weigh(text_of(draft.new), vector, sources)
         first_hand = witnesses.first_hand(stated, sources)
         weak = evidence.support < self.memory.config.consolidation.review_below
         labelled = witnesses.labelled(sources)

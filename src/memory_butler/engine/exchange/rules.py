@@ -35,9 +35,9 @@ from memory_butler.engine.edits import MARKS, life_of_edited, of_another_text
 from memory_butler.engine.exchange.packs import moment, sure, text_of
 from memory_butler.engine.exchange.peers import Peer
 from memory_butler.engine.exchange.taken import Taken
+from memory_butler.engine.indexing import indexed_text, shortened
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import apart, is_masked, screened
-from memory_butler.inference import languages
 from memory_butler.store import events, rules, versions
 from memory_butler.store import exchange as store
 from memory_butler.store.embeddings import Embedded
@@ -253,7 +253,7 @@ class RuleBatch:
         former = sorted({*_noted_former(row), *sent.former})[:_MOST_FORMER]
         mark = {"text": self._at(sent.text.since), "former": former}
         metadata[MARK] = _noted(row["metadata"]) | mark
-        words = await languages.of_memory(writing.searchable(new)[1])
+        words = await indexed_text(new)
 
         async def write(fitting: Embedded) -> None:
             async with tx.connection.transaction():
@@ -270,7 +270,7 @@ class RuleBatch:
                     now=self._now,
                 )
 
-        await writing.shortened(Embedded.later(words), write)
+        await shortened(Embedded.later(words), write)
         self._tell("rule_inverted" if sent.text.warning else "rule_edited", row["id"])
         return metadata
 
@@ -302,13 +302,13 @@ class RuleBatch:
         mark |= {"text": self._at(sent.text.since), "former": sorted(sent.former)}
         metadata = new.metadata | _MARKS[sent.state.validity] | {MARK: mark}
         rule = replace(new, metadata=metadata, created_at=self._now)
-        words = await languages.of_memory(writing.searchable(new)[1])
+        words = await indexed_text(new)
 
         async def write(fitting: Embedded) -> None:
             async with tx.connection.transaction():
                 await rules.insert(tx, rule, fitting)
 
-        await writing.shortened(Embedded.later(words), write)
+        await shortened(Embedded.later(words), write)
         await store.set_rule(
             tx, rule.id, sent.state.confirmed, metadata, rule.trust, warning=sent.text.warning
         )

@@ -37,9 +37,9 @@ from memory_butler.engine.exchange.packs import PACK_FACTS, Sent, Signed, opened
 from memory_butler.engine.exchange.peers import Peer
 from memory_butler.engine.exchange.rules import RuleBatch, SentRule, read_rule
 from memory_butler.engine.exchange.taken import Taken
+from memory_butler.engine.indexing import indexed_text, shortened
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import apart, screened
-from memory_butler.inference import languages
 from memory_butler.store import entities, events, facts, links, versions
 from memory_butler.store import exchange as store
 from memory_butler.store.embeddings import Embedded
@@ -292,7 +292,7 @@ async def _made(memory: Memory, principal: Principal, peer: Peer, sent: Sent) ->
     if sent.supersedes is not None:
         mark["supersedes"] = str(sent.supersedes)
     new = replace(clean, confidence=sent.confidence, metadata=clean.metadata | {MARK: mark})
-    words = await languages.of_memory(writing.searchable(new)[1])
+    words = await indexed_text(new)
     return _Wanted(sent, new, entity, words)
 
 
@@ -510,7 +510,7 @@ class _Batch:
             async with tx.connection.transaction():
                 await facts.insert(tx, fact, fitting)
 
-        await writing.shortened(Embedded.later(one.words), write)
+        await shortened(Embedded.later(one.words), write)
         await store.set_state(tx, fact.id, state, metadata, self._now)
         if older is not None:
             await links.insert(tx, ("fact", fact.id), ("fact", older), "supersedes", self._now)

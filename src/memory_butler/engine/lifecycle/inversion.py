@@ -4,12 +4,11 @@ from uuid import UUID
 
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.rules import inverted_content, is_forgotten, may_invert
-from memory_butler.domain.text import preprocess_text
 from memory_butler.engine import inputs
 from memory_butler.engine.curate import require
 from memory_butler.engine.feedback import standing
+from memory_butler.engine.indexing import shortened
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.writing import shortened
 from memory_butler.store import events, rules, versions
 from memory_butler.store.embeddings import Embedded
 from memory_butler.store.rows import Row
@@ -50,7 +49,7 @@ async def invert_rule(memory: Memory, principal: Principal, rule_id: UUID | str)
     reasons = before["metadata"].get("harmful_reasons")
     content = inverted_content(before["content"], reasons if isinstance(reasons, list) else [])
     # The model runs with no transaction open; what the rule is now is looked at again below.
-    embedded = await memory.embedded(content, preprocess_text(content))
+    embedded = await memory.embedded(content, before["tags"])
 
     async def write(searchable: Embedded) -> bool:
         async with transaction(memory.pool, principal.tenant) as tx:
@@ -72,4 +71,4 @@ async def invert_rule(memory: Memory, principal: Principal, rule_id: UUID | str)
 
 
 def _judged_by(row: Row) -> tuple[object, ...]:
-    return standing(row), row["content"], row["metadata"]
+    return standing(row), row["content"], row["tags"], row["metadata"]

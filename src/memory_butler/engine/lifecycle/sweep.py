@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 
 from memory_butler.domain.principals import Principal
+from memory_butler.engine.indexing import text_of
 from memory_butler.engine.lifecycle.inversion import invert_flagged, to_invert
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.writing import insert, new_episode, searchable
+from memory_butler.engine.writing import insert, new_episode
 from memory_butler.store import events, sweep
 from memory_butler.store.sweep import SweepCounts
 from memory_butler.store.transaction import transaction
@@ -98,7 +99,7 @@ async def _tell(memory: Memory, principal: Principal, report: SweepReport) -> No
         metadata={"kind": "decay_sweep", **report.payload()},
         consolidation_status="consolidated",
     )
-    embedded = await memory.embedded(*searchable(episode))
+    embedded = await memory.embedded(text_of(episode))
     told: list[events.Event] = [("decay_sweep_completed", dict(report.payload()))]
     async with transaction(memory.pool, principal.tenant) as tx:
         await insert(tx, principal, episode, embedded)
