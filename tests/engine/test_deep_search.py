@@ -526,8 +526,8 @@ async def test_another_name_that_is_the_first_name_of_somebody_else_is_not_put_i
 ) -> None:
     """ "Bill" is Marcus Hale, until there is a Bill Turner: then it may be either."""
     await create_entity(memory, principal, "Marcus Hale", "person", aliases=["Bill", "the adviser"])
-    # The best of each wording may have one score; of these the newer comes first (ORD-01).
-    for name in ("Ada Sorel", "Ida Brandt", "Marcus Hale"):
+    # The best of each wording has one share; the one that bears on it more comes before the newer.
+    for name in ("Marcus Hale", "Ada Sorel", "Ida Brandt"):
         clock.advance(seconds=1)
         await store_fact(memory, principal, name, "phone", f"{name} has the number 5551{len(name)}")
     (first, *_) = await recall(memory, principal, "What is Bill's number?")

@@ -155,7 +155,8 @@ async def _of_one(
         left = tuple(one for one in asked.spellings if one not in relations)
         by_words = replace(asked, spellings=left)
         first = await _matches(tx, types, by_words, pointed, embedding)
-    return _united(first.found, more)
+    best = max((one.relevance or 0.0 for one in (*first.found, *more)), default=0.0)
+    return _united(_as_it_bears(first.found, best), _as_it_bears(more, best))
 
 
 class _Wording(NamedTuple):
@@ -286,6 +287,17 @@ async def _put_by_name(
         return put
     called = await entities.called(tx, spellings(put or asked.text))
     return in_full(put or asked.text, called) or put
+
+
+def _as_it_bears(found: Sequence[Match], best: float) -> list[Match]:
+    """What one wording of a question finds, standing as high as its best one bears on it.
+
+    `best` is the relevance of the best of all wordings. The best of each stands out most of its
+    own: of a role that two wordings read as two people, the surer one comes first (C-541).
+    """
+    own = max((one.relevance or 0.0 for one in found), default=0.0)
+    share = own / best if best else 1.0
+    return [one._replace(standing=one.standing * share) for one in found]
 
 
 def _united(found: Sequence[Match], put: Sequence[Match]) -> list[Match]:
