@@ -17,7 +17,7 @@ from memory_butler.__main__ import main
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.operations import registry
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import Input, Output
 from memory_butler.surfaces.cli import named, names, operations
 
@@ -36,23 +36,15 @@ class Greeting(Output):
     tenant: str
 
 
-async def _greet(_memory: Memory, principal: Principal, given: GreetInput) -> Greeting:
+@operation("Greet somebody", Route("POST", "/api/memory/greetings"), needs="read", toolset="memory")
+async def memory_greet(_memory: Memory, principal: Principal, given: GreetInput) -> Greeting:
+    """Greet somebody by name."""
     text = f"Hello {given.whom}"
     return Greeting(text=text.upper() if given.loudly else text, tenant=principal.tenant)
 
 
-GREET = Operation(
-    name="memory_greet",
-    title="Greet somebody",
-    description="Greet somebody by name.",
-    handler=_greet,
-    needs="read",
-    toolset="memory",
-    routes=(Route("POST", "/api/memory/greetings"),),
-)
-
 sys.modules["memory_butler.operations.greetings"] = sys.modules[__name__]
-registry.OPERATIONS = (*registry.OPERATIONS, GREET)
+registry.OPERATIONS = (*registry.OPERATIONS, memory_greet)
 _NAMED = named.Named("greet", "greetings.memory_greet", named.FIND, "Greet somebody by name.")
 names.COMMANDS = operations.COMMANDS = (*names.COMMANDS, _NAMED)  # type: ignore[misc, attr-defined]
 

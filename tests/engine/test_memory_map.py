@@ -12,7 +12,7 @@ from memory_butler.engine.curate import forget_memory
 from memory_butler.engine.entities import create_entity, merge_entities
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_fact
-from memory_butler.operations.entities import LIST, LOOK, MAP
+from memory_butler.operations import entities
 
 pytestmark = pytest.mark.anyio
 
@@ -108,10 +108,12 @@ async def test_facts_about_an_entity_are_counted_alike_wherever_it_is_shown(
             await forget_memory(memory, principal, "fact", id)
     await merge_entities(memory, principal, away, ana["id"])
 
-    mapped = await MAP.run(memory, principal, MAP.input_model())
-    listed = await LIST.run(memory, principal, LIST.input_model())
+    mapped = await entities.memory_map.run(memory, principal, entities.MapInput())
+    listed = await entities.entities_list.run(memory, principal, entities.ListEntitiesInput())
     shown = {one.name: (one.facts, one.named) for one in mapped.nodes}
     assert shown == {"Ana Silva": (2, 1), "Porto": (0, 2)}
     assert {one.canonical_name: one.facts for one in listed.items} == {"Ana Silva": 2, "Porto": 0}
-    looked = await LOOK.run(memory, principal, LOOK.input_model(entity_id=ana["id"]))
+    looked = await entities.entity_look.run(
+        memory, principal, entities.EntityReference(entity_id=ana["id"])
+    )
     assert looked.facts_total == 2

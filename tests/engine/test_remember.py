@@ -22,7 +22,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.engine.unmasking import unmask
 from memory_butler.inference.batching import BatchingEmbedder
-from memory_butler.operations.episodes import STORE_EPISODE, StoredEpisode, StoreEpisodeInput
+from memory_butler.operations.episodes import StoredEpisode, StoreEpisodeInput, memory_store_episode
 from memory_butler.store import embeddings, schema
 from memory_butler.store.transaction import connected, open_pool
 
@@ -77,7 +77,7 @@ async def test_a_masked_episode_that_is_stored_again_stays_and_says_how_to_resto
         given = StoreEpisodeInput(
             content=said, butler="vet", episode_id=id, allow_secrets=allow_secrets
         )
-        answer = await STORE_EPISODE.handler(memory, principal, given)
+        answer = await memory_store_episode.handler(memory, principal, given)
         assert isinstance(answer, StoredEpisode)
         return answer
 

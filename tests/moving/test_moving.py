@@ -31,7 +31,7 @@ from memory_butler.journal import queries, snapshots
 from memory_butler.journal.file import JournalFile, journal_path
 from memory_butler.moving import journals
 from memory_butler.moving.moving import Moving
-from memory_butler.operations.retrieval import CONTEXT
+from memory_butler.operations.retrieval import memory_context
 from memory_butler.store import seals, transfer
 from memory_butler.store.transaction import transaction
 from memory_butler.surfaces.calls import call
@@ -429,8 +429,8 @@ async def test_while_it_moves_nothing_is_written_and_readers_are_served(
         assert await there.admits(tokens["a"]) is None
         assert len(await here.messages()) == 2
         # An agent is not blocked: its context is empty.
-        given = CONTEXT.input_model(trigger_prompt="tea", butler="chef")
-        context = await call(CONTEXT, here.memory, ACME, given)
+        given = memory_context.input_model(trigger_prompt="tea", butler="chef")
+        context = await call(memory_context, here.memory, ACME, given)
         assert context.model_dump()["context"] == "# Memory Context\n"
         assert await here.recalls("rain", OTHER)
         with pytest.raises(Conflict, match="another process moves this tenant"):

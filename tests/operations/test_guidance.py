@@ -7,7 +7,7 @@ from memory_butler.surfaces.mcp import instructions
 
 
 @pytest.mark.requirement("RCL-04")
-@pytest.mark.parametrize("text", [retrieval.RECALL.description, instructions(["memory"])])
+@pytest.mark.parametrize("text", [retrieval.memory_recall.description, instructions(["memory"])])
 def test_a_model_is_told_to_confirm_what_it_used_without_contradiction(text: str) -> None:
     words = " ".join(text.split())
     before, told, _ = words.partition("memory_confirm")
@@ -16,4 +16,4 @@ def test_a_model_is_told_to_confirm_what_it_used_without_contradiction(text: str
 
 
 def test_marks_tell_how_harm_weighs() -> None:
-    assert "four times" in rule_changes.MARK_HARMFUL.description
+    assert "four times" in rule_changes.memory_mark_harmful.description

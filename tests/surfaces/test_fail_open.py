@@ -37,7 +37,7 @@ async def test_a_locked_table_holds_a_context_up_for_seconds_only(ask: Ask, admi
     async with other.transaction():
         await other.execute("LOCK TABLE facts IN ACCESS EXCLUSIVE MODE")
         async with asyncio.timeout(15):
-            answer = await ask(retrieval.CONTEXT, CONTEXT)
+            answer = await ask(retrieval.memory_context, CONTEXT)
     await other.close()
     assert answer.context == "# Memory Context\n"
 
@@ -48,9 +48,9 @@ async def test_a_right_that_is_missing_is_an_outage_for_those_who_must_go_on(
 ) -> None:
     runtime = await memory.pool.fetchval("SELECT current_user")
     await admin.execute(f'REVOKE EXECUTE ON FUNCTION worded_facts FROM "{runtime}"')
-    assert (await ask(retrieval.CONTEXT, CONTEXT)).context == "# Memory Context\n"
+    assert (await ask(retrieval.memory_context, CONTEXT)).context == "# Memory Context\n"
     await admin.execute(f'REVOKE INSERT ON memory_events FROM "{runtime}"')
-    stored = await ask(episodes.STORE_EPISODE, EPISODE)
+    stored = await ask(episodes.memory_store_episode, EPISODE)
     assert stored.id is None
     assert stored.error.startswith("not stored")
     assert await admin.fetchval("SELECT count(*) FROM episodes") == 0

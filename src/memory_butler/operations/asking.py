@@ -6,7 +6,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.asking import ask
 from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import (
     AsOf,
     Episode,
@@ -53,7 +53,11 @@ class AskOutput(Output):
     min_relevance: float = Field(description="What a line needs to count as an answer.")
 
 
-async def _ask(memory: Memory, principal: Principal, given: AskInput) -> AskOutput:
+@operation("Ask memory", Route("POST", "/api/memory/ask"), needs="read")
+async def memory_ask(memory: Memory, principal: Principal, given: AskInput) -> AskOutput:
+    """Answer a person's question with the memories that bear on it, each with the episode that it
+    was drawn from. Says so where nothing is known. Calls no model and leaves no trace; for agents
+    memory_recall and memory_search are the tools."""
     answer = await ask(
         memory,
         principal,
@@ -74,17 +78,3 @@ async def _ask(memory: Memory, principal: Principal, given: AskInput) -> AskOutp
         further=[found(hit, explain=False) for hit in answer.further],
         min_relevance=answer.min_relevance,
     )
-
-
-ASK = Operation(
-    name="memory_ask",
-    title="Ask memory",
-    description=(
-        "Answer a person's question with the memories that bear on it, each with the episode that "
-        "it was drawn from. Says so where nothing is known. Calls no model and leaves no trace; "
-        "for agents memory_recall and memory_search are the tools."
-    ),
-    handler=_ask,
-    needs="read",
-    routes=(Route("POST", "/api/memory/ask"),),
-)

@@ -6,7 +6,7 @@ from memory_butler.domain.json_values import Moment
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.butlers import Health, list_butlers, look_at_butler
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.sessions import Session
 from memory_butler.operations.views import Fact, Input, Output
 
@@ -39,19 +39,11 @@ class ButlersOutput(Output):
     butlers: list[Butler]
 
 
-async def _list(memory: Memory, principal: Principal, _given: ButlersInput) -> ButlersOutput:
+@operation("List butlers", Route("GET", "/api/butlers"), needs="read")
+async def butlers_list(memory: Memory, principal: Principal, _given: ButlersInput) -> ButlersOutput:
+    """List every butler that stored a memory or has its own scope."""
     found = await list_butlers(memory, principal)
     return ButlersOutput(butlers=[Butler.model_validate(row) for row in found])
-
-
-LIST = Operation(
-    name="butlers_list",
-    title="List butlers",
-    description="List every butler that stored a memory or has its own scope.",
-    handler=_list,
-    needs="read",
-    routes=(Route("GET", "/api/butlers"),),
-)
 
 
 class ButlerReference(Input):
@@ -68,16 +60,8 @@ class ButlerDetail(Output):
     sessions: list[Session]
 
 
-async def _look(memory: Memory, principal: Principal, given: ButlerReference) -> ButlerDetail:
+@operation("Look at a butler", Route("GET", "/api/butlers/{butler:path}"), needs="read")
+async def butler_look(memory: Memory, principal: Principal, given: ButlerReference) -> ButlerDetail:
+    """The health of one butler's memory, and what it learned last."""
     found = await look_at_butler(memory, principal, given.butler)
     return ButlerDetail.copy_of(found, butler=found.row)
-
-
-LOOK = Operation(
-    name="butler_look",
-    title="Look at a butler",
-    description="The health of one butler's memory, and what it learned last.",
-    handler=_look,
-    needs="read",
-    routes=(Route("GET", "/api/butlers/{butler:path}"),),
-)

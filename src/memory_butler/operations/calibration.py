@@ -9,7 +9,7 @@ from memory_butler.domain.json_values import Moment, Rounded
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.calibration import MAX_DAYS, MAX_OUTCOMES, calibrated
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import Input, Output
 
 
@@ -43,25 +43,19 @@ class CalibrationOutput(Output):
     )
 
 
-async def _calibration(
+@operation(
+    "Calibration of confidence",
+    Route("GET", "/api/memory/calibration"),
+    needs="read",
+    toolset="trust",
+)
+async def memory_calibration(
     memory: Memory, principal: Principal, given: CalibrationInput
 ) -> CalibrationOutput:
+    """How confident memory was just before facts and rules were confirmed, corrected, forgotten, or
+    reported as helpful or harmful, against what came of them: Brier score and reliability curve.
+    For the operator of a memory, not for an answer to a user."""
     found = await calibrated(
         memory, principal, given.days, memory_type=given.memory_type, scope=given.scope
     )
     return CalibrationOutput.copy_of(found, found.calibration)
-
-
-CALIBRATION = Operation(
-    name="memory_calibration",
-    title="Calibration of confidence",
-    description=(
-        "How confident memory was just before facts and rules were confirmed, corrected, "
-        "forgotten, or reported as helpful or harmful, against what came of them: Brier score and "
-        "reliability curve. For the operator of a memory, not for an answer to a user."
-    ),
-    handler=_calibration,
-    needs="read",
-    toolset="trust",
-    routes=(Route("GET", "/api/memory/calibration"),),
-)

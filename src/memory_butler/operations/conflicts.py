@@ -9,7 +9,7 @@ from memory_butler.domain.likeness import Likeness
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.conflicts import Choice, list_conflicts, settle
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import Fact, Input, Listing, Output, Page
 
 
@@ -31,7 +31,11 @@ class ConflictList(Listing):
     items: list[OpenConflict]
 
 
-async def _list(memory: Memory, principal: Principal, given: Page) -> ConflictList:
+@operation(
+    "List duplicates and contradictions", Route("GET", "/api/memory/conflicts"), needs="read"
+)
+async def conflicts_list(memory: Memory, principal: Principal, given: Page) -> ConflictList:
+    """Pairs of facts that hold or wait, of which one repeats or contradicts the other."""
     total, found = await list_conflicts(memory, principal, given.limit, given.offset)
     return ConflictList(
         total=total,
@@ -39,16 +43,6 @@ async def _list(memory: Memory, principal: Principal, given: Page) -> ConflictLi
         offset=given.offset,
         items=[OpenConflict.copy_of(one) for one in found],
     )
-
-
-LIST = Operation(
-    name="conflicts_list",
-    title="List duplicates and contradictions",
-    description="Pairs of facts that hold or wait, of which one repeats or contradicts the other.",
-    handler=_list,
-    needs="read",
-    routes=(Route("GET", "/api/memory/conflicts"),),
-)
 
 
 class SettleInput(Input):
@@ -72,19 +66,13 @@ class SettleOutput(Output):
     status: Literal["settled"] = "settled"
 
 
-async def _settle(memory: Memory, principal: Principal, given: SettleInput) -> SettleOutput:
+@operation(
+    "Settle a duplicate or contradiction",
+    Route("POST", "/api/memory/conflicts/settle"),
+    needs="write",
+)
+async def conflict_settle(memory: Memory, principal: Principal, given: SettleInput) -> SettleOutput:
+    """Decide which of two active facts holds. Nothing is deleted: a forgotten fact can be
+    restored."""
     await settle(memory, principal, given.earlier_id, given.later_id, given.choice)
     return SettleOutput(choice=given.choice)
-
-
-SETTLE = Operation(
-    name="conflict_settle",
-    title="Settle a duplicate or contradiction",
-    description=(
-        "Decide which of two active facts holds. Nothing is deleted: a forgotten fact can be "
-        "restored."
-    ),
-    handler=_settle,
-    needs="write",
-    routes=(Route("POST", "/api/memory/conflicts/settle"),),
-)

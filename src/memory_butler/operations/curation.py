@@ -18,7 +18,7 @@ from memory_butler.engine.edits import why_inactive
 from memory_butler.engine.history import deleted_episode
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.lean import GET_CHARS, details, line
-from memory_butler.operations.operation import Operation, routes_of
+from memory_butler.operations.operation import operation, routes_of
 from memory_butler.operations.views import (
     SESSION,
     AsOf,
@@ -65,7 +65,24 @@ class GetOutput(Output):
     )
 
 
-async def _get(memory: Memory, principal: Principal, given: GetInput) -> GetOutput:
+def _got(output: GetOutput) -> str:
+    if output.deleted is not None:
+        return output.deleted.sentence()
+    if output.memory is None or output.content_length is None:
+        return "There is no memory with this id."
+    return details(output.memory, output.offset, output.content_length)
+
+
+@operation(
+    "Get one memory",
+    needs="read",
+    toolset="memory",
+    core=("memory_type", "memory_id", "offset"),
+    render=_got,
+)
+async def memory_get(memory: Memory, principal: Principal, given: GetInput) -> GetOutput:
+    """Get a memory in full by its id, such as a source_episode_id, even if it is superseded,
+    expired or forgotten."""
     row = await get_memory(
         memory, principal, given.memory_type, given.memory_id, session_id=given.session_id
     )
@@ -82,29 +99,6 @@ async def _get(memory: Memory, principal: Principal, given: GetInput) -> GetOutp
         content_length=len(content),
         offset=min(given.offset, len(content)),
     )
-
-
-def _got(output: GetOutput) -> str:
-    if output.deleted is not None:
-        return output.deleted.sentence()
-    if output.memory is None or output.content_length is None:
-        return "There is no memory with this id."
-    return details(output.memory, output.offset, output.content_length)
-
-
-GET = Operation(
-    name="memory_get",
-    title="Get one memory",
-    description=(
-        "Get a memory in full by its id, such as a source_episode_id, even if it is superseded, "
-        "expired or forgotten."
-    ),
-    handler=_get,
-    needs="read",
-    toolset="memory",
-    core=("memory_type", "memory_id", "offset"),
-    render=_got,
-)
 
 
 class ConfirmInput(Input):
@@ -133,28 +127,24 @@ def _confirmed(output: ConfirmOutput) -> str:
     return f"Confirmed; its decay starts anew{end}\n{line(output.memory)}"
 
 
-async def _confirm(memory: Memory, principal: Principal, given: ConfirmInput) -> ConfirmOutput:
+@operation(
+    "Confirm a memory",
+    *routes_of("POST", "confirm", "Confirm {}", "fact", "rule"),
+    needs="write",
+    toolset="memory",
+    render=_confirmed,
+)
+async def memory_confirm(
+    memory: Memory, principal: Principal, given: ConfirmInput
+) -> ConfirmOutput:
+    """Confirm that a fact or rule still holds, after you used it and nothing contradicted it: its
+    confidence, which fades with time, is restored. For a fact that changed, call memory_store_fact
+    instead."""
     row = await confirm_memory(memory, principal, given.memory_type, given.memory_id)
     inactive, current = await why_inactive(memory, principal, given.memory_type, row)
     confirmed = view(given.memory_type, faded(row, memory.clock()))
     assert isinstance(confirmed, Fact | Rule)  # noqa: S101 -- episodes are refused
     return ConfirmOutput(memory=confirmed, inactive=inactive, superseded_by=current)
-
-
-CONFIRM = Operation(
-    name="memory_confirm",
-    title="Confirm a memory",
-    description=(
-        "Confirm that a fact or rule still holds, after you used it and nothing contradicted it: "
-        "its confidence, which fades with time, is restored. For a fact that changed, call "
-        "memory_store_fact instead."
-    ),
-    handler=_confirm,
-    needs="write",
-    toolset="memory",
-    render=_confirmed,
-    routes=routes_of("POST", "confirm", "Confirm {}", "fact", "rule"),
-)
 
 
 class ForgetOutput(Output):
@@ -165,30 +155,26 @@ class ForgetOutput(Output):
     status: Literal["forgotten", "was_forgotten_before"]
 
 
-async def _forget(memory: Memory, principal: Principal, given: MemoryReference) -> ForgetOutput:
+@operation(
+    "Forget a memory",
+    *routes_of("DELETE", "forget", "Forget {}", "fact", "rule", "episode", tail=""),
+    needs="write",
+    toolset="memory",
+    destructive=True,
+    idempotent=True,
+    core=("memory_type", "memory_id"),
+)
+async def memory_forget(
+    memory: Memory, principal: Principal, given: MemoryReference
+) -> ForgetOutput:
+    """Hide a memory that is wrong or unwanted; the user can restore it. Do not forget a fact that
+    has changed: store the new one."""
     changed = await forget_memory(memory, principal, given.memory_type, given.memory_id)
     return ForgetOutput(
         memory_type=given.memory_type,
         memory_id=given.memory_id,
         status="forgotten" if changed else "was_forgotten_before",
     )
-
-
-FORGET = Operation(
-    name="memory_forget",
-    title="Forget a memory",
-    description=(
-        "Hide a memory that is wrong or unwanted; the user can restore it. Do not forget a fact "
-        "that has changed: store the new one."
-    ),
-    handler=_forget,
-    needs="write",
-    toolset="memory",
-    destructive=True,
-    idempotent=True,
-    core=("memory_type", "memory_id"),
-    routes=routes_of("DELETE", "forget", "Forget {}", "fact", "rule", "episode", tail=""),
-)
 
 
 class RestoreOutput(Output):
@@ -198,20 +184,16 @@ class RestoreOutput(Output):
     memory_id: UUID
 
 
-async def _restore(memory: Memory, principal: Principal, given: MemoryReference) -> RestoreOutput:
+@operation(
+    "Bring a memory back",
+    *routes_of("POST", "restore", "Bring {} back", "fact", "rule", "episode"),
+    needs="write",
+)
+async def memory_restore(
+    memory: Memory, principal: Principal, given: MemoryReference
+) -> RestoreOutput:
+    """Restore a forgotten memory. What has decayed so far that it would expire at once is
+    confirmed. Refused (409) if it is not forgotten, and for a fact whose subject and predicate
+    another active fact has now."""
     await restore_memory(memory, principal, given.memory_type, given.memory_id)
     return RestoreOutput(memory_type=given.memory_type, memory_id=given.memory_id)
-
-
-RESTORE = Operation(
-    name="memory_restore",
-    title="Bring a memory back",
-    description=(
-        "Restore a forgotten memory. What has decayed so far that it would expire at once is "
-        "confirmed. Refused (409) if it is not forgotten, and for a fact whose subject and "
-        "predicate another active fact has now."
-    ),
-    handler=_restore,
-    needs="write",
-    routes=routes_of("POST", "restore", "Bring {} back", "fact", "rule", "episode"),
-)

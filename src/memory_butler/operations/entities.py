@@ -12,7 +12,7 @@ from memory_butler.domain.json_values import Moment, Rounded
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.text import one_line
 from memory_butler.engine.browse.entities import list_entities, look_at_entity, preview_merge
-from memory_butler.engine.browse.memory_map import memory_map
+from memory_butler.engine.browse.memory_map import memory_map as drawn
 from memory_butler.engine.entities import (
     create_entity,
     get_entity,
@@ -22,7 +22,7 @@ from memory_butler.engine.entities import (
 )
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.lean import fields, number
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import (
     AsOf,
     BriefFact,
@@ -151,7 +151,20 @@ class CreateEntityInput(_OfTenant):
     metadata: dict[str, Any] | None = None
 
 
-async def _create(memory: Memory, principal: Principal, given: CreateEntityInput) -> NamedOutput:
+@operation(
+    "Register an entity",
+    Route("POST", "/api/memory/entities", status=201),
+    needs="write",
+    toolset="memory",
+    render=_created,
+)
+async def entity_create(
+    memory: Memory, principal: Principal, given: CreateEntityInput
+) -> NamedOutput:
+    """Register a person, organisation or place that facts will be about, so that two of the same
+    name are kept apart. Call entity_resolve first: it may exist already. Pass the returned id as
+    entity_id to memory_store_fact. Earlier facts whose subject is one of its names become facts
+    about it."""
     _own_tenant(principal, given)
     row = await create_entity(
         memory,
@@ -164,23 +177,6 @@ async def _create(memory: Memory, principal: Principal, given: CreateEntityInput
     return NamedOutput.of(row)
 
 
-CREATE = Operation(
-    name="entity_create",
-    title="Register an entity",
-    description=(
-        "Register a person, organisation or place that facts will be about, so that two of the "
-        "same name are kept apart. Call entity_resolve first: it may exist already. Pass the "
-        "returned id as entity_id to memory_store_fact. Earlier facts whose subject is one of "
-        "its names become facts about it."
-    ),
-    handler=_create,
-    needs="write",
-    toolset="memory",
-    render=_created,
-    routes=(Route("POST", "/api/memory/entities", status=201),),
-)
-
-
 class GetEntityInput(_OfTenant):
     """Which entity, now or in the past."""
 
@@ -188,24 +184,13 @@ class GetEntityInput(_OfTenant):
     known_at: KnownAt = None
 
 
-async def _get(memory: Memory, principal: Principal, given: GetEntityInput) -> EntityOutput:
+@operation("Get an entity", needs="read", toolset="memory", render=_got)
+async def entity_get(memory: Memory, principal: Principal, given: GetEntityInput) -> EntityOutput:
+    """One entity by its id, with its aliases. metadata.merged_into names what it was merged into,
+    if it was."""
     _own_tenant(principal, given)
     row = await get_entity(memory, principal, given.entity_id)
     return EntityOutput(entity=None if row is None else Entity.model_validate(row))
-
-
-GET = Operation(
-    name="entity_get",
-    title="Get an entity",
-    description=(
-        "One entity by its id, with its aliases. metadata.merged_into names what it was merged "
-        "into, if it was."
-    ),
-    handler=_get,
-    needs="read",
-    toolset="memory",
-    render=_got,
-)
 
 
 class UpdateEntityInput(_OfTenant):
@@ -217,7 +202,20 @@ class UpdateEntityInput(_OfTenant):
     metadata: dict[str, Any] | None = Field(None, description="These keys are set, others kept.")
 
 
-async def _update(memory: Memory, principal: Principal, given: UpdateEntityInput) -> NamedOutput:
+@operation(
+    "Update an entity",
+    Route("PATCH", "/api/memory/entities/{entity_id}"),
+    needs="write",
+    toolset="memory",
+    destructive=True,
+    idempotent=True,
+    render=_updated,
+)
+async def entity_update(
+    memory: Memory, principal: Principal, given: UpdateEntityInput
+) -> NamedOutput:
+    """Correct an entity's name, aliases or metadata. Only what you pass is changed. Earlier facts
+    whose subject is a new name become facts about it."""
     _own_tenant(principal, given)
     row = await update_entity(
         memory,
@@ -228,23 +226,6 @@ async def _update(memory: Memory, principal: Principal, given: UpdateEntityInput
         metadata=given.metadata,
     )
     return NamedOutput.of(row)
-
-
-UPDATE = Operation(
-    name="entity_update",
-    title="Update an entity",
-    description=(
-        "Correct an entity's name, aliases or metadata. Only what you pass is changed. Earlier "
-        "facts whose subject is a new name become facts about it."
-    ),
-    handler=_update,
-    needs="write",
-    toolset="memory",
-    destructive=True,
-    idempotent=True,
-    render=_updated,
-    routes=(Route("PATCH", "/api/memory/entities/{entity_id}"),),
-)
 
 
 class ResolveInput(_OfTenant):
@@ -292,7 +273,18 @@ def _candidate(one: EntityCandidate) -> str:
     return f"{told} [{one.entity_id}, {one.name_match}, score {number(one.score)}]"
 
 
-async def _resolve(memory: Memory, principal: Principal, given: ResolveInput) -> ResolveOutput:
+@operation(
+    "Find the entity that a name refers to",
+    Route("POST", "/api/memory/entities/resolve"),
+    needs="read",
+    toolset="memory",
+    render=_resolved,
+)
+async def entity_resolve(
+    memory: Memory, principal: Principal, given: ResolveInput
+) -> ResolveOutput:
+    """Find the entities that a name may mean, best match first. Use it before you store a fact
+    about someone. It creates none: without results, call entity_create."""
     _own_tenant(principal, given)
     ranked = await resolve_entity(
         memory,
@@ -303,21 +295,6 @@ async def _resolve(memory: Memory, principal: Principal, given: ResolveInput) ->
         enable_fuzzy=given.enable_fuzzy,
     )
     return ResolveOutput(candidates=[EntityCandidate.copy_of(one) for one in ranked])
-
-
-RESOLVE = Operation(
-    name="entity_resolve",
-    title="Find the entity that a name refers to",
-    description=(
-        "Find the entities that a name may mean, best match first. Use it before you store a fact "
-        "about someone. It creates none: without results, call entity_create."
-    ),
-    handler=_resolve,
-    needs="read",
-    toolset="memory",
-    render=_resolved,
-    routes=(Route("POST", "/api/memory/entities/resolve"),),
-)
 
 
 class MergeInput(_OfTenant):
@@ -346,7 +323,17 @@ class MergeOutput(Output):
     beside: list[BriefFact] | None = Field(None, description=_BESIDE)
 
 
-async def _merge(memory: Memory, principal: Principal, given: MergeInput) -> MergeOutput:
+@operation(
+    "Merge two entities",
+    Route("POST", "/api/memory/entities/merge"),
+    needs="write",
+    toolset="memory",
+    destructive=True,
+)
+async def entity_merge(memory: Memory, principal: Principal, given: MergeInput) -> MergeOutput:
+    """Make one of two entities that are the same person, organisation or place. The source's facts
+    and names move to the target; where both have a fact of one predicate and only one can be true,
+    the more confident stays. Ask the user when in doubt."""
     _own_tenant(principal, given)
     merged = await merge_entities(
         memory,
@@ -357,22 +344,6 @@ async def _merge(memory: Memory, principal: Principal, given: MergeInput) -> Mer
     )
     shown = {name: _worth_most(merged[name]) for name in ("superseded", "beside")}
     return MergeOutput.model_validate(merged | shown)
-
-
-MERGE = Operation(
-    name="entity_merge",
-    title="Merge two entities",
-    description=(
-        "Make one of two entities that are the same person, organisation or place. The "
-        "source's facts and names move to the target; where both have a fact of one predicate and "
-        "only one can be true, the more confident stays. Ask the user when in doubt."
-    ),
-    handler=_merge,
-    needs="write",
-    toolset="memory",
-    destructive=True,
-    routes=(Route("POST", "/api/memory/entities/merge"),),
-)
 
 
 def _own_tenant(principal: Principal, given: _OfTenant) -> None:
@@ -405,7 +376,11 @@ class EntityList(Listing):
     items: list[ListedEntity]
 
 
-async def _list(memory: Memory, principal: Principal, given: ListEntitiesInput) -> EntityList:
+@operation("List entities", Route("GET", "/api/memory/entities"), needs="read")
+async def entities_list(
+    memory: Memory, principal: Principal, given: ListEntitiesInput
+) -> EntityList:
+    """The people, organisations and places that facts are about, by name."""
     found = await list_entities(
         memory,
         principal,
@@ -415,16 +390,6 @@ async def _list(memory: Memory, principal: Principal, given: ListEntitiesInput) 
         q=given.q,
     )
     return EntityList.of(found, given)
-
-
-LIST = Operation(
-    name="entities_list",
-    title="List entities",
-    description="The people, organisations and places that facts are about, by name.",
-    handler=_list,
-    needs="read",
-    routes=(Route("GET", "/api/memory/entities"),),
-)
 
 
 class EntityReference(Input):
@@ -442,25 +407,17 @@ class EntityDetail(Output):
     facts: list[Fact] = Field(description="The newest 200 of them.")
 
 
-async def _look(memory: Memory, principal: Principal, given: EntityReference) -> EntityDetail:
-    entity, total, found = await look_at_entity(memory, principal, given.entity_id)
-    return EntityDetail(
-        entity=Entity.model_validate(entity), facts_total=total, facts=[_fact(row) for row in found]
-    )
-
-
 def _fact(row: Row) -> Fact:
     return Fact.model_validate({name: row[name] for name in Fact.model_fields if name in row})
 
 
-LOOK = Operation(
-    name="entity_look",
-    title="Look at an entity",
-    description="One entity, merged away or not, with the active facts about it.",
-    handler=_look,
-    needs="read",
-    routes=(Route("GET", "/api/memory/entities/{entity_id}"),),
-)
+@operation("Look at an entity", Route("GET", "/api/memory/entities/{entity_id}"), needs="read")
+async def entity_look(memory: Memory, principal: Principal, given: EntityReference) -> EntityDetail:
+    """One entity, merged away or not, with the active facts about it."""
+    entity, total, found = await look_at_entity(memory, principal, given.entity_id)
+    return EntityDetail(
+        entity=Entity.model_validate(entity), facts_total=total, facts=[_fact(row) for row in found]
+    )
 
 
 class PreviewInput(Input):
@@ -491,20 +448,14 @@ class PreviewOutput(Revised):
     )
 
 
-async def _preview(memory: Memory, principal: Principal, given: PreviewInput) -> PreviewOutput:
+@operation("Preview a merge", Route("POST", "/api/memory/entities/merge/preview"), needs="read")
+async def entity_merge_preview(
+    memory: Memory, principal: Principal, given: PreviewInput
+) -> PreviewOutput:
+    """What merging two entities would move, supersede and rename; nothing is changed."""
     found = await preview_merge(memory, principal, given.source_entity_id, given.target_entity_id)
     conflicts = [{"stays": stays, "goes": goes} for stays, goes in found.conflicts]
     return PreviewOutput.copy_of(found, conflicts=conflicts)
-
-
-PREVIEW_MERGE = Operation(
-    name="entity_merge_preview",
-    title="Preview a merge",
-    description="What merging two entities would move, supersede and rename; nothing is changed.",
-    handler=_preview,
-    needs="read",
-    routes=(Route("POST", "/api/memory/entities/merge/preview"),),
-)
 
 
 _MAP_LIMIT: Final = 500
@@ -555,8 +506,11 @@ class MapOutput(Output):
     edges: list[MapEdge]
 
 
-async def _map(memory: Memory, principal: Principal, given: MapInput) -> MapOutput:
-    found = await memory_map(memory, principal, given.limit)
+@operation("Map of memory", Route("GET", "/api/memory/map"), needs="read")
+async def memory_map(memory: Memory, principal: Principal, given: MapInput) -> MapOutput:
+    """The people, organisations and places that are connected best, and which of them stand in the
+    same facts: what a picture of memory needs."""
+    found = await drawn(memory, principal, given.limit)
     nodes = [
         MapNode.copy_of(
             node, name=row["canonical_name"], entity_type=row["entity_type"], facts=row["facts"]
@@ -565,16 +519,3 @@ async def _map(memory: Memory, principal: Principal, given: MapInput) -> MapOutp
     ]
     edges = [MapEdge.copy_of(edge, content=row["content"][:_SAID]) for edge, row in found.edges]
     return MapOutput.copy_of(found, nodes=nodes, edges=edges)
-
-
-MAP = Operation(
-    name="memory_map",
-    title="Map of memory",
-    description=(
-        "The people, organisations and places that are connected best, and which of them stand in "
-        "the same facts: what a picture of memory needs."
-    ),
-    handler=_map,
-    needs="read",
-    routes=(Route("GET", "/api/memory/map"),),
-)

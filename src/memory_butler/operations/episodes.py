@@ -21,7 +21,7 @@ from memory_butler.engine.screening import KEEP_IT, STAYS, told
 from memory_butler.engine.unmask_keys import UnmaskKey
 from memory_butler.engine.writing import new_episode
 from memory_butler.operations import explanations
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import (
     CONTENT_LENGTH,
     AllowSecrets,
@@ -77,7 +77,24 @@ class StoredEpisode(Output):
     error: str | None = None
 
 
-async def _store(memory: Memory, principal: Principal, given: StoreEpisodeInput) -> StoredEpisode:
+def _not_stored(_given: StoreEpisodeInput, error: Unavailable) -> StoredEpisode:
+    return StoredEpisode(error=f"not stored: {error}")
+
+
+@operation(
+    "Store an episode",
+    Route("POST", "/api/memory/episodes", status=201),
+    needs="write",
+    toolset="memory",
+    core=("content", "butler"),
+    when_unavailable=_not_stored,
+)
+async def memory_store_episode(
+    memory: Memory, principal: Principal, given: StoreEpisodeInput
+) -> StoredEpisode:
+    """Record a session: what the user said, what was decided, how it went. Episodes expire after
+    some days; facts and rules are drawn from them. Use memory_store_fact for something known to be
+    true, and memory_store_rule for a lesson on how to behave."""
     episode = new_episode(
         memory,
         given.content,
@@ -106,27 +123,6 @@ async def _store(memory: Memory, principal: Principal, given: StoreEpisodeInput)
         unmask=key.command(principal.tenant),
     )
     return StoredEpisode(id=kept.new.id, secrets=found, unmask_key=key.told)
-
-
-def _not_stored(_given: StoreEpisodeInput, error: Unavailable) -> StoredEpisode:
-    return StoredEpisode(error=f"not stored: {error}")
-
-
-STORE_EPISODE = Operation(
-    name="memory_store_episode",
-    title="Store an episode",
-    description=(
-        "Record a session: what the user said, what was decided, how it went. Episodes expire "
-        "after some days; facts and rules are drawn from them. Use memory_store_fact for something "
-        "known to be true, and memory_store_rule for a lesson on how to behave."
-    ),
-    handler=_store,
-    needs="write",
-    toolset="memory",
-    core=("content", "butler"),
-    when_unavailable=_not_stored,
-    routes=(Route("POST", "/api/memory/episodes", status=201),),
-)
 
 
 class ListEpisodesInput(Period):
@@ -167,7 +163,21 @@ def _statuses(given: ListEpisodesInput) -> tuple[ConsolidationStatus, ...] | Non
     return tuple(one for one in wanted if (one == "consolidated") is given.consolidated)
 
 
-async def _list(memory: Memory, principal: Principal, given: ListEpisodesInput) -> EpisodeList:
+@operation(
+    "List episodes",
+    Route("GET", "/api/memory/episodes"),
+    Route(
+        "GET",
+        "/api/butlers/{butler:path}/memory/episodes",
+        name="butler_episodes_list",
+        title="List the episodes of a butler",
+    ),
+    needs="read",
+)
+async def episodes_list(
+    memory: Memory, principal: Principal, given: ListEpisodesInput
+) -> EpisodeList:
+    """List episodes by any of these criteria. Counts no reference."""
     wanted = EpisodeFilter(
         butler=given.butler,
         session_id=given.session_id,
@@ -182,24 +192,6 @@ async def _list(memory: Memory, principal: Principal, given: ListEpisodesInput) 
     found = await list_memories(memory, principal, wanted, part)
     gone = deleted(await deleted_since(memory, principal, given.butler))
     return EpisodeList.of(found, given, deleted=gone)
-
-
-LIST = Operation(
-    name="episodes_list",
-    title="List episodes",
-    description="List episodes by any of these criteria. Counts no reference.",
-    handler=_list,
-    needs="read",
-    routes=(
-        Route("GET", "/api/memory/episodes"),
-        Route(
-            "GET",
-            "/api/butlers/{butler:path}/memory/episodes",
-            name="butler_episodes_list",
-            title="List the episodes of a butler",
-        ),
-    ),
-)
 
 
 class EpisodeReference(Input):
@@ -217,19 +209,13 @@ class EpisodeDetail(Output):
     links: list[explanations.Link]
 
 
-async def _look(memory: Memory, principal: Principal, given: EpisodeReference) -> EpisodeDetail:
+@operation("Look at an episode", Route("GET", "/api/memory/episodes/{episode_id}"), needs="read")
+async def episode_look(
+    memory: Memory, principal: Principal, given: EpisodeReference
+) -> EpisodeDetail:
+    """One episode with the facts and rules that came from it."""
     found = await look_at_episode(memory, principal, given.episode_id)
     return EpisodeDetail.copy_of(found, episode=found.row)
-
-
-LOOK = Operation(
-    name="episode_look",
-    title="Look at an episode",
-    description="One episode with the facts and rules that came from it.",
-    handler=_look,
-    needs="read",
-    routes=(Route("GET", "/api/memory/episodes/{episode_id}"),),
-)
 
 
 class CleanupInput(Input):
@@ -248,22 +234,18 @@ class CleanupOutput(Output):
     remaining: int
 
 
-async def _clean(memory: Memory, principal: Principal, given: CleanupInput) -> CleanupOutput:
-    return CleanupOutput.copy_of(await clean_up(memory, principal, given.max_entries))
-
-
-RUN_EPISODE_CLEANUP = Operation(
-    name="memory_run_episode_cleanup",
-    title="Clean up episodes",
-    description=(
-        "Maintenance: delete expired episodes, then the oldest consolidated ones over max_entries. "
-        "All else stays. Runs by itself; call it only when asked."
-    ),
-    handler=_clean,
+@operation(
+    "Clean up episodes",
+    Route("POST", "/api/memory/episodes/cleanup"),
     needs="admin",
     toolset="memory",
     destructive=True,
     idempotent=True,
     configured_defaults=lambda config: {"max_entries": config.episodes.max_entries},
-    routes=(Route("POST", "/api/memory/episodes/cleanup"),),
 )
+async def memory_run_episode_cleanup(
+    memory: Memory, principal: Principal, given: CleanupInput
+) -> CleanupOutput:
+    """Maintenance: delete expired episodes, then the oldest consolidated ones over max_entries. All
+    else stays. Runs by itself; call it only when asked."""
+    return CleanupOutput.copy_of(await clean_up(memory, principal, given.max_entries))

@@ -12,7 +12,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.erasure.certificate import text_of
 from memory_butler.erasure.erasing import MAX_SHOWN, Erased, Preview, erase, preview
 from memory_butler.erasure.scope import Target
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import Input, Output
 
 
@@ -79,13 +79,6 @@ class EraseOutput(Output):
     file: str | None = Field(description="Where the server keeps the certificate.")
 
 
-async def _erase(memory: Memory, principal: Principal, given: EraseInput) -> EraseOutput:
-    target = target_of(given)
-    if given.preview:
-        return previewed(await preview(memory, principal, target))
-    return erased(await erase(memory, principal, target))
-
-
 def target_of(given: EraseInput) -> Target:
     """What is named; InvalidInput where it is not exactly one thing."""
     if (given.memory_type is None) != (given.memory_id is None):
@@ -147,16 +140,12 @@ def erased(done: Erased) -> EraseOutput:
     )
 
 
-ERASE = Operation(
-    name="memory_erase",
-    title="Erase for good",
-    description=(
-        "Erase for good, as data-protection law requires: with everything drawn from it alone, "
-        "past states, logs, receipts and the bytes in files; it cannot be restored. Returns "
-        "a signed certificate. For what is merely wrong, forget it or undo the change."
-    ),
-    handler=_erase,
-    needs="admin",
-    destructive=True,
-    routes=(Route("POST", "/api/memory/erase"),),
-)
+@operation("Erase for good", Route("POST", "/api/memory/erase"), needs="admin", destructive=True)
+async def memory_erase(memory: Memory, principal: Principal, given: EraseInput) -> EraseOutput:
+    """Erase for good, as data-protection law requires: with everything drawn from it alone, past
+    states, logs, receipts and the bytes in files; it cannot be restored. Returns a signed
+    certificate. For what is merely wrong, forget it or undo the change."""
+    target = target_of(given)
+    if given.preview:
+        return previewed(await preview(memory, principal, target))
+    return erased(await erase(memory, principal, target))

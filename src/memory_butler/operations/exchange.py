@@ -8,7 +8,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.exchange import giving, taking
 from memory_butler.engine.exchange.packs import PARTS, Signed
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import Input, Output
 
 
@@ -71,58 +71,48 @@ class ExchangeTakeOutput(Output):
     )
 
 
-async def _state(memory: Memory, principal: Principal, given: ExchangeStateInput) -> Statement:
+@operation(
+    "Tell other installations what is here",
+    Route("GET", "/api/memory/exchange"),
+    needs="read",
+    for_peers=True,
+)
+async def memory_exchange_state(
+    memory: Memory, principal: Principal, given: ExchangeStateInput
+) -> Statement:
+    """Digests of the parts of facts and rules, and ids of what is gone, signed: another
+    installation asks for the parts that differ. `memory-butler pull` does all of it."""
     return Statement.copy_of(await giving.state(memory, principal, given.scopes, given.to))
 
 
-async def _facts(memory: Memory, principal: Principal, given: ExchangeFactsInput) -> FactsStatement:
+@operation(
+    "Give facts and rules to another installation",
+    Route("POST", "/api/memory/exchange/facts"),
+    needs="read",
+    for_peers=True,
+)
+async def memory_exchange_facts(
+    memory: Memory, principal: Principal, given: ExchangeFactsInput
+) -> FactsStatement:
+    """The facts of some parts, then their rules, in every state, signed; page by page."""
     said, on = await giving.facts(memory, principal, given.parts, given.after, given.scopes)
     return FactsStatement.copy_of(said, next=on)
 
 
-async def _take(
-    memory: Memory, principal: Principal, given: ExchangeTakeInput
-) -> ExchangeTakeOutput:
-    signed = Signed(given.statement, given.signature)
-    done = await taking.take(memory, principal, signed, given.scopes)
-    return ExchangeTakeOutput.copy_of(done)
-
-
-STATE = Operation(
-    name="memory_exchange_state",
-    title="Tell other installations what is here",
-    description=(
-        "Digests of the parts of facts and rules, and ids of what is gone, signed: another "
-        "installation asks for the parts that differ. `memory-butler pull` does all of it."
-    ),
-    handler=_state,
-    needs="read",
-    for_peers=True,
-    routes=(Route("GET", "/api/memory/exchange"),),
-)
-
-FACTS = Operation(
-    name="memory_exchange_facts",
-    title="Give facts and rules to another installation",
-    description="The facts of some parts, then their rules, in every state, signed; page by page.",
-    handler=_facts,
-    needs="read",
-    for_peers=True,
-    routes=(Route("POST", "/api/memory/exchange/facts"),),
-)
-
-TAKE = Operation(
-    name="memory_exchange_take",
-    title="Take facts and rules of another installation",
-    description=(
-        "Merge what another installation says, signed with a key that somebody accepted here "
-        "(`memory-butler peers accept`); others are refused (403). Safe to repeat. What is trusted "
-        "more than that installation stays as it is, and conflicts are shown."
-    ),
-    handler=_take,
+@operation(
+    "Take facts and rules of another installation",
+    Route("POST", "/api/memory/exchange"),
     needs="write",
     for_peers=True,
     destructive=True,
     idempotent=True,
-    routes=(Route("POST", "/api/memory/exchange"),),
 )
+async def memory_exchange_take(
+    memory: Memory, principal: Principal, given: ExchangeTakeInput
+) -> ExchangeTakeOutput:
+    """Merge what another installation says, signed with a key that somebody accepted here
+    (`memory-butler peers accept`); others are refused (403). Safe to repeat. What is trusted more
+    than that installation stays as it is, and conflicts are shown."""
+    signed = Signed(given.statement, given.signature)
+    done = await taking.take(memory, principal, signed, given.scopes)
+    return ExchangeTakeOutput.copy_of(done)

@@ -24,7 +24,7 @@ from memory_butler.engine.screening import told
 from memory_butler.engine.unmask_keys import UnmaskKey
 from memory_butler.engine.writing import Written, new_fact
 from memory_butler.operations.facts import FactReference
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import (
     TOLD_CHARS,
     AllowSecrets,
@@ -140,8 +140,21 @@ def _besides(given: StoreFactInput, written: Written) -> str | None:
     return f"If that holds again afterwards, store {it} again as {own}."
 
 
-async def _store(memory: Memory, principal: Principal, given: StoreFactInput) -> StoredFact:
+@operation(
+    "Store a fact",
+    Route("POST", "/api/memory/facts", status=201),
+    needs="write",
+    toolset="memory",
+    core=("subject", "predicate", "content", "importance", "permanence", "scope"),
+)
+async def memory_store_fact(
+    memory: Memory, principal: Principal, given: StoreFactInput
+) -> StoredFact:
     # What is left out is not stated: a correction of an allergy matters and lasts as that did.
+    """Record what is true about the user or the world. It supersedes the fact of the same subject,
+    predicate and scope: reuse these when a fact has changed, choose a new predicate for an
+    additional one (allergy_peanuts, allergy_latex). If a known fact still holds, call
+    memory_confirm; if what comes back as `related` no longer does, memory_forget."""
     stated = {name: one for name, one in given if name in given.model_fields_set}
     stated.pop("allow_secrets", None)
     fact = new_fact(memory, **stated)
@@ -161,23 +174,6 @@ async def _store(memory: Memory, principal: Principal, given: StoreFactInput) ->
         secrets=told(kept.new.metadata, unmask=key.command(principal.tenant)),
         unmask_key=key.told,
     )
-
-
-STORE_FACT = Operation(
-    name="memory_store_fact",
-    title="Store a fact",
-    description=(
-        "Record what is true about the user or the world. It supersedes the fact of the same "
-        "subject, predicate and scope: reuse these when a fact has changed, choose a new predicate "
-        "for an additional one (allergy_peanuts, allergy_latex). If a known fact still holds, call "
-        "memory_confirm; if what comes back as `related` no longer does, memory_forget."
-    ),
-    handler=_store,
-    needs="write",
-    toolset="memory",
-    core=("subject", "predicate", "content", "importance", "permanence", "scope"),
-    routes=(Route("POST", "/api/memory/facts", status=201),),
-)
 
 
 class EditFactInput(OfRevision):
@@ -217,7 +213,23 @@ class EditedFact(Revised):
     unmask_key: GivenUnmaskKey = None
 
 
-async def _edit(memory: Memory, principal: Principal, given: EditFactInput) -> EditedFact:
+def _edited(
+    memory: Memory, row: Row, supersedes_id: UUID | None, **masked: str | None
+) -> EditedFact:
+    shown = {name: value for name, value in row.items() if name != "superseded_by"}
+    return EditedFact(
+        revision=revision_of(row),
+        fact=Fact.model_validate(fact_row(shown, memory.clock())),
+        supersedes_id=supersedes_id,
+        **masked,
+    )
+
+
+@operation("Edit a fact", Route("PUT", "/api/memory/facts/{fact_id}"), needs="write")
+async def fact_edit(memory: Memory, principal: Principal, given: EditFactInput) -> EditedFact:
+    """Correct an active fact. The corrected one is a new fact, with an id of its own, that
+    supersedes it and inherits whatever is left out. With If-Match the edit is refused (409) if
+    somebody else changed it first; the answer has the fact that holds now."""
     about = {"fact_id", "expected_revision", "allow_secrets"}
     named = given.model_dump(exclude_unset=True, exclude=about)
     changes = {name: one for name, one in named.items() if one is not None or name in _NULLABLE}
@@ -238,32 +250,6 @@ async def _edit(memory: Memory, principal: Principal, given: EditFactInput) -> E
         secrets=told(row["metadata"], unmask=key.command(principal.tenant)),
         unmask_key=key.told,
     )
-
-
-def _edited(
-    memory: Memory, row: Row, supersedes_id: UUID | None, **masked: str | None
-) -> EditedFact:
-    shown = {name: value for name, value in row.items() if name != "superseded_by"}
-    return EditedFact(
-        revision=revision_of(row),
-        fact=Fact.model_validate(fact_row(shown, memory.clock())),
-        supersedes_id=supersedes_id,
-        **masked,
-    )
-
-
-EDIT = Operation(
-    name="fact_edit",
-    title="Edit a fact",
-    description=(
-        "Correct an active fact. The corrected one is a new fact, with an id of its own, that "
-        "supersedes it and inherits whatever is left out. With If-Match the edit is refused (409) "
-        "if somebody else changed it first; the answer has the fact that holds now."
-    ),
-    handler=_edit,
-    needs="write",
-    routes=(Route("PUT", "/api/memory/facts/{fact_id}"),),
-)
 
 
 class RenamedSubject(Input):
@@ -296,7 +282,12 @@ class RenamedFacts(Output):
     renamed: list[RenamedFact]
 
 
-async def _rename(memory: Memory, principal: Principal, given: RenameFactsInput) -> RenamedFacts:
+@operation("Rename facts", Route("PATCH", "/api/memory/facts"), needs="write")
+async def facts_rename(
+    memory: Memory, principal: Principal, given: RenameFactsInput
+) -> RenamedFacts:
+    """Give several active facts other subjects, all or none, as one change that is undone as one.
+    Each becomes a new fact that supersedes the old one, as by an edit."""
     subjects = {one.fact_id: one.subject for one in given.subjects}
     if len(subjects) < len(given.subjects):
         raise InvalidInput("subjects names a fact twice")
@@ -306,32 +297,11 @@ async def _rename(memory: Memory, principal: Principal, given: RenameFactsInput)
     )
 
 
-RENAME = Operation(
-    name="facts_rename",
-    title="Rename facts",
-    description=(
-        "Give several active facts other subjects, all or none, as one change that is undone as "
-        "one. Each becomes a new fact that supersedes the old one, as by an edit."
-    ),
-    handler=_rename,
-    needs="write",
-    routes=(Route("PATCH", "/api/memory/facts"),),
+@operation(
+    "Accept a waiting fact", Route("POST", "/api/memory/facts/{fact_id}/accept"), needs="admin"
 )
-
-
-async def _accept(memory: Memory, principal: Principal, given: FactReference) -> EditedFact:
+async def fact_accept(memory: Memory, principal: Principal, given: FactReference) -> EditedFact:
+    """Accept a statement that memory holds back because its evidence is in doubt. It becomes active
+    and supersedes what it would have replaced. Forget it to dismiss it."""
     row = await accept_fact(memory, principal, given.fact_id)
     return _edited(memory, row, row["supersedes_id"])
-
-
-ACCEPT = Operation(
-    name="fact_accept",
-    title="Accept a waiting fact",
-    description=(
-        "Accept a statement that memory holds back because its evidence is in doubt. It becomes "
-        "active and supersedes what it would have replaced. Forget it to dismiss it."
-    ),
-    handler=_accept,
-    needs="admin",
-    routes=(Route("POST", "/api/memory/facts/{fact_id}/accept"),),
-)

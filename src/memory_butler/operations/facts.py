@@ -15,7 +15,7 @@ from memory_butler.engine.browse.looks import look_at_fact
 from memory_butler.engine.browse.provenance import Provenance
 from memory_butler.engine.memory import Memory
 from memory_butler.operations import explanations
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import (
     CONTENT_LENGTH,
     AsOf,
@@ -101,7 +101,19 @@ class FactList(Listing):
     items: list[ListedFact]
 
 
-async def _list(memory: Memory, principal: Principal, given: ListFactsInput) -> FactList:
+@operation(
+    "List facts",
+    Route("GET", "/api/memory/facts"),
+    Route(
+        "GET",
+        "/api/butlers/{butler:path}/memory/facts",
+        name="butler_facts_list",
+        title="List the facts that a butler sees",
+    ),
+    needs="read",
+)
+async def facts_list(memory: Memory, principal: Principal, given: ListFactsInput) -> FactList:
+    """List facts by any of these criteria. Counts no reference."""
     wanted = FactFilter(
         scope=given.scope,
         butler=given.butler,
@@ -124,24 +136,6 @@ async def _list(memory: Memory, principal: Principal, given: ListFactsInput) -> 
     return FactList.of(found, given)
 
 
-LIST = Operation(
-    name="facts_list",
-    title="List facts",
-    description="List facts by any of these criteria. Counts no reference.",
-    handler=_list,
-    needs="read",
-    routes=(
-        Route("GET", "/api/memory/facts"),
-        Route(
-            "GET",
-            "/api/butlers/{butler:path}/memory/facts",
-            name="butler_facts_list",
-            title="List the facts that a butler sees",
-        ),
-    ),
-)
-
-
 class FactReference(Input):
     """Which fact, now or in the past."""
 
@@ -160,7 +154,10 @@ class FactDetail(Revised):
     links: list[explanations.Link]
 
 
-async def _look(memory: Memory, principal: Principal, given: FactReference) -> FactDetail:
+@operation("Look at a fact", Route("GET", "/api/memory/facts/{fact_id}"), needs="read")
+async def fact_look(memory: Memory, principal: Principal, given: FactReference) -> FactDetail:
+    """One fact in any state: its confidence over time, what it came from, what it replaced and what
+    replaced it, the rules that it supports. Counts no reference."""
     found = await look_at_fact(memory, principal, given.fact_id)
     row = dict(found.row)
     return FactDetail.copy_of(
@@ -168,16 +165,3 @@ async def _look(memory: Memory, principal: Principal, given: FactReference) -> F
         superseded_by=row.pop("superseded_by"),
         fact=row,
     )
-
-
-LOOK = Operation(
-    name="fact_look",
-    title="Look at a fact",
-    description=(
-        "One fact in any state: its confidence over time, what it came from, what it "
-        "replaced and what replaced it, the rules that it supports. Counts no reference."
-    ),
-    handler=_look,
-    needs="read",
-    routes=(Route("GET", "/api/memory/facts/{fact_id}"),),
-)

@@ -6,7 +6,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.find import find
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.entities import ListedEntity
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import AsOf, Episode, Fact, Input, KnownAt, Output, Rule, found
 
 
@@ -28,7 +28,10 @@ class FindOutput(Output):
     entities: list[ListedEntity]
 
 
-async def _find(memory: Memory, principal: Principal, given: FindInput) -> FindOutput:
+@operation("Search everything", Route("GET", "/api/memory/find"), needs="read")
+async def memory_find(memory: Memory, principal: Principal, given: FindInput) -> FindOutput:
+    """Search facts, rules, episodes and entities as you type, faded ones too. Leaves no trace: for
+    agents memory_search is the tool."""
     everything = await find(memory, principal, given.q, given.limit)
     views = [found(hit, explain=False) for hit in everything.memories]
     return FindOutput(
@@ -37,16 +40,3 @@ async def _find(memory: Memory, principal: Principal, given: FindInput) -> FindO
         episodes=[one for one in views if isinstance(one, Episode)],
         entities=[ListedEntity.model_validate(row) for row in everything.entities],
     )
-
-
-FIND = Operation(
-    name="memory_find",
-    title="Search everything",
-    description=(
-        "Search facts, rules, episodes and entities as you type, faded ones too. Leaves no "
-        "trace: for agents memory_search is the tool."
-    ),
-    handler=_find,
-    needs="read",
-    routes=(Route("GET", "/api/memory/find"),),
-)

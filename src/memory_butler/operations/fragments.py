@@ -25,7 +25,7 @@ from memory_butler.operations.journal_views import (
     fragment_view,
     run_view,
 )
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import KnownAt, Output, Serial
 
 # So many of the messages that a fragment rests on are told with it, the newest.
@@ -57,8 +57,12 @@ class GraphOutput(Output):
     edges: list[FragmentEdge]
 
 
-def _graph(companion: Companion, given: GraphInput) -> GraphOutput:
-    """All fragments."""
+@operation(
+    "Fragments of a journal", Route("GET", "/api/journal/{companion}/fragments"), needs="read"
+)
+@on_journal
+def journal_fragments(companion: Companion, given: GraphInput) -> GraphOutput:
+    """What the companion has come to know, as a graph; now, or as it was known then."""
     fragments = companion.desk.fragments().values()
     return GraphOutput(
         nodes=[
@@ -72,16 +76,6 @@ def _graph(companion: Companion, given: GraphInput) -> GraphOutput:
         ],
         edges=[edge for one in fragments for edge in fragment_view(one).edges],
     )
-
-
-GRAPH = Operation(
-    name="journal_fragments",
-    title="Fragments of a journal",
-    description="What the companion has come to know, as a graph; now, or as it was known then.",
-    handler=on_journal(_graph),
-    needs="read",
-    routes=(Route("GET", "/api/journal/{companion}/fragments"),),
-)
 
 
 class FragmentInput(OfCompanion):
@@ -109,8 +103,10 @@ class FragmentOutput(Output):
     sources: list[JournalEvent] = Field(description="The latest messages that it rests on.")
 
 
-def _fragment(companion: Companion, given: FragmentInput) -> FragmentOutput:
-    """One fragment, and what is around it."""
+@operation("One fragment", Route("GET", "/api/journal/{companion}/fragment"), needs="read")
+@on_journal
+def journal_fragment(companion: Companion, given: FragmentInput) -> FragmentOutput:
+    """A fragment with its tiers, edges, former states, and the messages it rests on."""
     fragments = companion.desk.fragments()
     one = fragments.get(given.key)
     versions = companion.desk.versions(given.key)
@@ -131,16 +127,6 @@ def _fragment(companion: Companion, given: FragmentInput) -> FragmentOutput:
         ],
         sources=[event_view(event, companion.policy) for event in reversed(found) if event],
     )
-
-
-FRAGMENT = Operation(
-    name="journal_fragment",
-    title="One fragment",
-    description="A fragment with its tiers, edges, former states, and the messages it rests on.",
-    handler=on_journal(_fragment),
-    needs="read",
-    routes=(Route("GET", "/api/journal/{companion}/fragment"),),
-)
 
 
 class RunsInput(OfCompanion):
@@ -178,23 +164,15 @@ def runs_of(
     )
 
 
-async def _runs(memory: Memory, principal: Principal, given: RunsInput) -> RunsOutput:
+@operation("Maintenance runs", Route("GET", "/api/journal/{companion}/runs"), needs="read")
+async def journal_runs(memory: Memory, principal: Principal, given: RunsInput) -> RunsOutput:
+    """When the journal was compiled, by which model, and how that went."""
     config, has_model = memory.config.journal, maintaining.has_model(memory)
 
     def look(companion: Companion) -> RunsOutput:
         return runs_of(companion, given.limit, config, has_model=has_model)
 
     return await use(memory, principal, given.companion, look)
-
-
-RUNS = Operation(
-    name="journal_runs",
-    title="Maintenance runs",
-    description="When the journal was compiled, by which model, and how that went.",
-    handler=_runs,
-    needs="read",
-    routes=(Route("GET", "/api/journal/{companion}/runs"),),
-)
 
 
 class RunInput(OfCompanion):
@@ -211,21 +189,16 @@ class RunOutput(Output):
 
 
 def run_of(companion: Companion, given: RunInput) -> RunOutput:
-    """A run and its changes."""
+    """A run with everything that it changed, before and after."""
     return RunOutput(
         run=run_view(companion.desk.run(given.run_id)),
         changes=[change_view(one) for one in companion.desk.changes(given.run_id)],
     )
 
 
-RUN = Operation(
-    name="journal_run",
-    title="One maintenance run",
-    description="A run with everything that it changed, before and after.",
-    handler=on_journal(run_of),
-    needs="read",
-    routes=(Route("GET", "/api/journal/{companion}/runs/{run_id}"),),
-)
+journal_run = operation(
+    "One maintenance run", Route("GET", "/api/journal/{companion}/runs/{run_id}"), needs="read"
+)(on_journal(run_of, "journal_run"))
 
 
 class MaintainInput(OfCompanion):
@@ -248,7 +221,12 @@ class MaintainOutput(Output):
     cost_usd: float | None
 
 
-async def _maintain(memory: Memory, principal: Principal, given: MaintainInput) -> MaintainOutput:
+@operation("Compile the journal", Route("POST", "/api/journal/{companion}/runs"), needs="admin")
+async def journal_maintain(
+    memory: Memory, principal: Principal, given: MaintainInput
+) -> MaintainOutput:
+    """Maintenance: let the server's language model read what was said since the last run and bring
+    the fragments up to date. Runs on a schedule where configured; call it when asked."""
     config = memory.config.journal
     model = maintaining.model_of(memory)
     async with opening.kept_open(memory, principal, given.companion) as companion:
@@ -263,19 +241,6 @@ async def _maintain(memory: Memory, principal: Principal, given: MaintainInput) 
             proposal = done
     changes = [change_view(one) for one in proposal.differences]
     return MaintainOutput.copy_of(proposal.report, run_id=run_id, changes=changes)
-
-
-MAINTAIN = Operation(
-    name="journal_maintain",
-    title="Compile the journal",
-    description=(
-        "Maintenance: let the server's language model read what was said since the last run and "
-        "bring the fragments up to date. Runs on a schedule where configured; call it when asked."
-    ),
-    handler=_maintain,
-    needs="admin",
-    routes=(Route("POST", "/api/journal/{companion}/runs"),),
-)
 
 
 class LearnedInput(OfCompanion):
@@ -304,8 +269,11 @@ class LearnedOutput(Output):
     open: int = Field(description="How many nobody has decided on.")
 
 
-def _learned(companion: Companion, given: LearnedInput) -> LearnedOutput:
-    """What runs changed lately."""
+@operation("What it learned lately", Route("GET", "/api/journal/{companion}/learned"), needs="read")
+@on_journal
+def journal_learned(companion: Companion, given: LearnedInput) -> LearnedOutput:
+    """What maintenance changed in the companion's fragments within some days, before and after, and
+    whether a person has approved it."""
     found = companion.desk.learned(companion.live.clock() - timedelta(days=given.days))
     return LearnedOutput(
         changes=[
@@ -322,19 +290,6 @@ def _learned(companion: Companion, given: LearnedInput) -> LearnedOutput:
     )
 
 
-LEARNED = Operation(
-    name="journal_learned",
-    title="What it learned lately",
-    description=(
-        "What maintenance changed in the companion's fragments within some days, before and after, "
-        "and whether a person has approved it."
-    ),
-    handler=on_journal(_learned),
-    needs="read",
-    routes=(Route("GET", "/api/journal/{companion}/learned"),),
-)
-
-
 class KeepInput(OfCompanion):
     """Which changes."""
 
@@ -349,20 +304,16 @@ class KeepOutput(Output):
     kept: list[str]
 
 
-def _keep(companion: Companion, given: KeepInput) -> KeepOutput:
-    """Note the approval."""
-    return KeepOutput(kept=companion.desk.keep(given.run_id, given.keys, kept=given.kept))
-
-
-KEEP = Operation(
-    name="journal_keep",
-    title="Approve what it learned",
-    description="Note that a person approves what a run changed. It holds before that, too.",
-    handler=on_journal(_keep),
+@operation(
+    "Approve what it learned",
+    Route("POST", "/api/journal/{companion}/runs/{run_id}/keep"),
     needs="write",
     idempotent=True,
-    routes=(Route("POST", "/api/journal/{companion}/runs/{run_id}/keep"),),
 )
+@on_journal
+def journal_keep(companion: Companion, given: KeepInput) -> KeepOutput:
+    """Note that a person approves what a run changed. It holds before that, too."""
+    return KeepOutput(kept=companion.desk.keep(given.run_id, given.keys, kept=given.kept))
 
 
 class UndoInput(OfCompanion):
@@ -381,20 +332,14 @@ class JournalUndoOutput(Output):
     changes: list[FragmentChange]
 
 
-def _undo(companion: Companion, given: UndoInput) -> JournalUndoOutput:
-    """Take it back."""
-    id, back = companion.desk.undo(given.run_id, given.keys)
-    return JournalUndoOutput(run_id=id, changes=[change_view(one) for one in back])
-
-
-UNDO = Operation(
-    name="journal_undo",
-    title="Take a run back",
-    description=(
-        "Undo what a maintenance run changed, or some of it, if no later run has built on it."
-    ),
-    handler=on_journal(_undo),
+@operation(
+    "Take a run back",
+    Route("POST", "/api/journal/{companion}/runs/{run_id}/undo"),
     needs="admin",
     destructive=True,
-    routes=(Route("POST", "/api/journal/{companion}/runs/{run_id}/undo"),),
 )
+@on_journal
+def journal_undo(companion: Companion, given: UndoInput) -> JournalUndoOutput:
+    """Undo what a maintenance run changed, or some of it, if no later run has built on it."""
+    id, back = companion.desk.undo(given.run_id, given.keys)
+    return JournalUndoOutput(run_id=id, changes=[change_view(one) for one in back])

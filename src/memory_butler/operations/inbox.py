@@ -10,7 +10,7 @@ from memory_butler.engine.memory import Memory
 from memory_butler.operations.conflicts import OpenConflict
 from memory_butler.operations.consolidation import DeadLetter
 from memory_butler.operations.facts import ListedFact
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import Input, Output
 
 
@@ -46,19 +46,8 @@ class InboxOutput(Output):
     items: list[InboxItem]
 
 
-async def _inbox(memory: Memory, principal: Principal, given: InboxInput) -> InboxOutput:
+@operation("List what waits for a decision", Route("GET", "/api/memory/inbox"), needs="read")
+async def inbox_list(memory: Memory, principal: Principal, given: InboxInput) -> InboxOutput:
+    """What fades, contradicts, repeats, waits to be accepted or died in consolidation, in the order
+    of what a decision is worth: how open it is (by calibration) and how much it is used."""
     return InboxOutput.copy_of(await inbox(memory, principal, given.limit, given.kind))
-
-
-INBOX = Operation(
-    name="inbox_list",
-    title="List what waits for a decision",
-    description=(
-        "What fades, contradicts, repeats, waits to be accepted or died in consolidation, in the "
-        "order of what a decision is worth: how open it is (by calibration) and how much it is "
-        "used."
-    ),
-    handler=_inbox,
-    needs="read",
-    routes=(Route("GET", "/api/memory/inbox"),),
-)

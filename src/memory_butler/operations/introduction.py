@@ -16,7 +16,7 @@ from memory_butler.journal.introduction import (
     zone_of,
 )
 from memory_butler.operations.journal import OfCompanion
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import Output
 
 
@@ -46,9 +46,19 @@ class IntroduceOutput(Output):
     )
 
 
-async def _introduce(
+@operation(
+    "Say who is there",
+    Route("POST", "/api/journal/{companion}/introduction"),
+    needs="write",
+    toolset="journal",
+    idempotent=True,
+)
+async def journal_introduce(
     memory: Memory, principal: Principal, given: IntroduceInput
 ) -> IntroduceOutput:
+    """Tell the journal the companion's name, the user's, where the user lives and how they want to
+    be talked with. Ask for them in a first conversation. The prompt begins with it."""
+
     def checked() -> None:
         """Before the journal is opened: a typing error makes no companion."""
         zone_of(given.time_zone or "")
@@ -70,18 +80,3 @@ async def _introduce(
     # Off the event loop: the names of all time zones are read from the disk.
     await asyncio.to_thread(checked)
     return await use(memory, principal, given.companion, run, create=True)
-
-
-INTRODUCE = Operation(
-    name="journal_introduce",
-    title="Say who is there",
-    description=(
-        "Tell the journal the companion's name, the user's, where the user lives and how they want "
-        "to be talked with. Ask for them in a first conversation. The prompt begins with it."
-    ),
-    handler=_introduce,
-    needs="write",
-    toolset="journal",
-    idempotent=True,
-    routes=(Route("POST", "/api/journal/{companion}/introduction"),),
-)

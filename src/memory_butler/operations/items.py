@@ -9,7 +9,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine import items as engine
 from memory_butler.engine.inputs import MAX_LIMIT, MAX_OFFSET
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import Input, Output
 
 PLACE: Final = 'Like folders: ["users", "ana"]; 1 to 20 labels.'
@@ -64,28 +64,18 @@ class PutItemsOutput(Output):
     changed: int
 
 
-async def _put(memory: Memory, principal: Principal, given: PutItemsInput) -> PutItemsOutput:
+@operation(
+    "Write records", Route("POST", "/api/items"), needs="write", idempotent=True, destructive=True
+)
+async def items_put(memory: Memory, principal: Principal, given: PutItemsInput) -> PutItemsOutput:
+    """Write records of a program's own, each in place of the one of its name, or delete them. They
+    are no memories: nothing is learned from them and recall does not see them."""
     changes = [
         engine.Change(one.namespace, one.key, one.value, one.text, one.ttl_minutes)
         for one in given.items
     ]
     await engine.put_items(memory, principal, changes)
     return PutItemsOutput(changed=len({(tuple(one.namespace), one.key) for one in given.items}))
-
-
-PUT = Operation(
-    name="items_put",
-    title="Write records",
-    description=(
-        "Write records of a program's own, each in place of the one of its name, or delete them. "
-        "They are no memories: nothing is learned from them and recall does not see them."
-    ),
-    handler=_put,
-    needs="write",
-    idempotent=True,
-    destructive=True,
-    routes=(Route("POST", "/api/items"),),
-)
 
 
 class GetItemsInput(Input):
@@ -101,20 +91,12 @@ class GetItemsOutput(Output):
     items: list[StoredItem | None]
 
 
-async def _get(memory: Memory, principal: Principal, given: GetItemsInput) -> GetItemsOutput:
+@operation("Read records", Route("POST", "/api/items/get"), needs="read")
+async def items_get(memory: Memory, principal: Principal, given: GetItemsInput) -> GetItemsOutput:
+    """Records of a program's own, by their names."""
     names = [(one.namespace, one.key) for one in given.names]
     found = await engine.get_items(memory, principal, names, given.refresh)
     return GetItemsOutput(items=[row and StoredItem.model_validate(row) for row in found])
-
-
-GET = Operation(
-    name="items_get",
-    title="Read records",
-    description="Records of a program's own, by their names.",
-    handler=_get,
-    needs="read",
-    routes=(Route("POST", "/api/items/get"),),
-)
 
 
 class SearchItemsInput(Input):
@@ -142,9 +124,12 @@ class SearchItemsOutput(Output):
     items: list[FoundItem]
 
 
-async def _search(
+@operation("Search records", Route("POST", "/api/items/search"), needs="read")
+async def items_search(
     memory: Memory, principal: Principal, given: SearchItemsInput
 ) -> SearchItemsOutput:
+    """Records of a program's own below a namespace, by meaning, by members of their values, or
+    both. What is known about people and the world is found by memory_recall."""
     found = await engine.search_items(
         memory,
         principal,
@@ -156,19 +141,6 @@ async def _search(
         refresh=given.refresh,
     )
     return SearchItemsOutput(items=[FoundItem.model_validate(row) for row in found])
-
-
-SEARCH = Operation(
-    name="items_search",
-    title="Search records",
-    description=(
-        "Records of a program's own below a namespace, by meaning, by members of their values, or "
-        "both. What is known about people and the world is found by memory_recall."
-    ),
-    handler=_search,
-    needs="read",
-    routes=(Route("POST", "/api/items/search"),),
-)
 
 
 class NamespaceMatch(Input):
@@ -196,9 +168,11 @@ class NamespacesOutput(Output):
     namespaces: list[list[str]]
 
 
-async def _namespaces(
+@operation("List the namespaces of records", Route("POST", "/api/items/namespaces"), needs="read")
+async def items_namespaces(
     memory: Memory, principal: Principal, given: NamespacesInput
 ) -> NamespacesOutput:
+    """The namespaces that have records of a program's own."""
     found = await engine.list_namespaces(
         memory,
         principal,
@@ -209,16 +183,6 @@ async def _namespaces(
         offset=given.offset,
     )
     return NamespacesOutput(namespaces=found)
-
-
-NAMESPACES = Operation(
-    name="items_namespaces",
-    title="List the namespaces of records",
-    description="The namespaces that have records of a program's own.",
-    handler=_namespaces,
-    needs="read",
-    routes=(Route("POST", "/api/items/namespaces"),),
-)
 
 
 class AppendItemsInput(Input):
@@ -236,24 +200,14 @@ class AppendItemsOutput(Output):
     keys: list[str]
 
 
-async def _append(
+@operation("Append records", Route("POST", "/api/items/append"), needs="write")
+async def items_append(
     memory: Memory, principal: Principal, given: AppendItemsInput
 ) -> AppendItemsOutput:
+    """Write records of a program's own behind the last one of a namespace, under keys that count
+    on: a conversation, a log."""
     keys = await engine.append_items(memory, principal, given.namespace, given.values)
     return AppendItemsOutput(keys=keys)
-
-
-APPEND = Operation(
-    name="items_append",
-    title="Append records",
-    description=(
-        "Write records of a program's own behind the last one of a namespace, under keys that "
-        "count on: a conversation, a log."
-    ),
-    handler=_append,
-    needs="write",
-    routes=(Route("POST", "/api/items/append"),),
-)
 
 
 class TailItemsInput(Input):
@@ -270,21 +224,15 @@ class TailItemsOutput(Output):
     items: list[StoredItem]
 
 
-async def _tail(memory: Memory, principal: Principal, given: TailItemsInput) -> TailItemsOutput:
+@operation("Read the last records", Route("POST", "/api/items/tail"), needs="read")
+async def items_tail(
+    memory: Memory, principal: Principal, given: TailItemsInput
+) -> TailItemsOutput:
+    """The last records of exactly one namespace, in the order of their keys."""
     found = await engine.tail_items(
         memory, principal, given.namespace, before=given.before, limit=given.limit
     )
     return TailItemsOutput(items=[StoredItem.model_validate(row) for row in found])
-
-
-TAIL = Operation(
-    name="items_tail",
-    title="Read the last records",
-    description="The last records of exactly one namespace, in the order of their keys.",
-    handler=_tail,
-    needs="read",
-    routes=(Route("POST", "/api/items/tail"),),
-)
 
 
 class OneNamespaceInput(Input):
@@ -299,23 +247,14 @@ class PopItemOutput(Output):
     item: StoredItem | None = Field(description="Null where there was none.")
 
 
-async def _pop(memory: Memory, principal: Principal, given: OneNamespaceInput) -> PopItemOutput:
+@operation("Take the last record", Route("POST", "/api/items/pop"), needs="write", destructive=True)
+async def items_pop(
+    memory: Memory, principal: Principal, given: OneNamespaceInput
+) -> PopItemOutput:
+    """Remove the last record of exactly one namespace and tell it; of several callers each gets
+    another one."""
     row = await engine.pop_item(memory, principal, given.namespace)
     return PopItemOutput(item=row and StoredItem.model_validate(row))
-
-
-POP = Operation(
-    name="items_pop",
-    title="Take the last record",
-    description=(
-        "Remove the last record of exactly one namespace and tell it; of several callers each gets "
-        "another one."
-    ),
-    handler=_pop,
-    needs="write",
-    destructive=True,
-    routes=(Route("POST", "/api/items/pop"),),
-)
 
 
 class ClearItemsOutput(Output):
@@ -324,19 +263,15 @@ class ClearItemsOutput(Output):
     removed: int
 
 
-async def _clear(
-    memory: Memory, principal: Principal, given: OneNamespaceInput
-) -> ClearItemsOutput:
-    return ClearItemsOutput(removed=await engine.clear_items(memory, principal, given.namespace))
-
-
-CLEAR = Operation(
-    name="items_clear",
-    title="Delete the records of a namespace",
-    description="Delete every record of exactly one namespace; those of namespaces below it stay.",
-    handler=_clear,
+@operation(
+    "Delete the records of a namespace",
+    Route("POST", "/api/items/clear"),
     needs="write",
     idempotent=True,
     destructive=True,
-    routes=(Route("POST", "/api/items/clear"),),
 )
+async def items_clear(
+    memory: Memory, principal: Principal, given: OneNamespaceInput
+) -> ClearItemsOutput:
+    """Delete every record of exactly one namespace; those of namespaces below it stay."""
+    return ClearItemsOutput(removed=await engine.clear_items(memory, principal, given.namespace))

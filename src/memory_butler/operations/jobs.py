@@ -11,7 +11,7 @@ from memory_butler.engine.consolidation.history import expiring_unread, past_run
 from memory_butler.engine.jobs import calendar
 from memory_butler.engine.jobs.catalogue import BY_NAME, JobName, run_by_hand
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import Input, Output
 
 
@@ -65,7 +65,17 @@ class JobsOutput(Output):
     )
 
 
-async def _jobs(memory: Memory, principal: Principal, given: JobsInput) -> JobsOutput:
+def _own(row: dict[str, Any], tenant: str) -> JobRun:
+    """A run as one tenant may see it: another tenant's failure is none of its business."""
+    detail = row["detail"].get(tenant, {})
+    failed_here = "error" in detail
+    status = "succeeded" if row["status"] == "failed" and not failed_here else row["status"]
+    return JobRun(**{**row, "detail": detail, "status": status})
+
+
+@operation("Scheduled jobs", Route("GET", "/api/memory/jobs"), needs="read", uses_model=True)
+async def memory_jobs(memory: Memory, principal: Principal, given: JobsInput) -> JobsOutput:
+    """List the scheduled jobs, when they run, and how the last runs went."""
     runs = await calendar.recent(memory, given.limit)
     return JobsOutput(
         enabled=memory.config.schedule.enabled,
@@ -78,25 +88,6 @@ async def _jobs(memory: Memory, principal: Principal, given: JobsInput) -> JobsO
         ],
         expiring_unread=await expiring_unread(memory, principal),
     )
-
-
-def _own(row: dict[str, Any], tenant: str) -> JobRun:
-    """A run as one tenant may see it: another tenant's failure is none of its business."""
-    detail = row["detail"].get(tenant, {})
-    failed_here = "error" in detail
-    status = "succeeded" if row["status"] == "failed" and not failed_here else row["status"]
-    return JobRun(**{**row, "detail": detail, "status": status})
-
-
-JOBS = Operation(
-    name="memory_jobs",
-    title="Scheduled jobs",
-    description="List the scheduled jobs, when they run, and how the last runs went.",
-    handler=_jobs,
-    needs="read",
-    uses_model=True,
-    routes=(Route("GET", "/api/memory/jobs"),),
-)
 
 
 class RunJobInput(Input):
@@ -114,24 +105,18 @@ class RunJobOutput(Output):
     detail: dict[str, Any] = Field(description="What it did, or would do, in figures.")
 
 
-async def _run(memory: Memory, principal: Principal, given: RunJobInput) -> RunJobOutput:
+@operation(
+    "Run a job now",
+    Route("POST", "/api/memory/jobs/{job}/run"),
+    needs="admin",
+    uses_model=lambda given: given.job == "consolidate",
+)
+async def job_run(memory: Memory, principal: Principal, given: RunJobInput) -> RunJobOutput:
+    """Run a scheduled job now, in your tenant. Returns when it is done; a consolidation can take
+    minutes."""
     job = BY_NAME[given.job]
     if given.dry_run:
         detail = await job.plan(memory, principal)
     else:
         detail = await run_by_hand(memory, principal, job)
     return RunJobOutput(job=given.job, dry_run=given.dry_run, detail=detail)
-
-
-RUN_JOB = Operation(
-    name="job_run",
-    title="Run a job now",
-    description=(
-        "Run a scheduled job now, in your tenant. Returns when it is done; a consolidation can "
-        "take minutes."
-    ),
-    handler=_run,
-    needs="admin",
-    uses_model=lambda given: given.job == "consolidate",
-    routes=(Route("POST", "/api/memory/jobs/{job}/run"),),
-)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar, get_type_hints
+from typing import TypeVar
 
 from pydantic import Field
 
@@ -32,7 +32,7 @@ from memory_butler.operations.journal_views import (
     mind_view,
     prompt_view,
 )
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import (
     AllowSecrets,
     FoundSecrets,
@@ -56,19 +56,20 @@ Answer = TypeVar("Answer", bound=Output)
 
 
 def on_journal(
-    do: Callable[[Companion, Given], Answer],
+    do: Callable[[Companion, Given], Answer], name: str | None = None
 ) -> Callable[[Memory, Principal, Given], Awaitable[Answer]]:
     """The handler of an operation that needs nothing but the open journal.
 
-    The command line opens the journal by itself and calls `do`.
+    `name` is the operation's, where the command line, which opens the journal by itself, calls
+    `do` by its own.
     """
 
     async def handler(memory: Memory, principal: Principal, given: Given) -> Answer:
         return await use(memory, principal, given.companion, lambda one: do(one, given))
 
-    # The shapes of the operation are those of `do`.
-    shapes = get_type_hints(do)
-    handler.__annotations__ |= {"given": shapes["given"], "return": shapes["return"]}
+    # Name, description and shapes of the operation are those of `do`.
+    handler.__name__, handler.__doc__ = name or do.__name__, do.__doc__
+    handler.__annotations__ = do.__annotations__
     return handler
 
 
@@ -93,20 +94,6 @@ class CompanionsOutput(Output):
     companions: list[CompanionSummary]
 
 
-async def _companions(
-    memory: Memory, principal: Principal, _given: CompanionsInput
-) -> CompanionsOutput:
-    data_dir = opening.data_dir(memory)
-    names = await asyncio.to_thread(opening.names, data_dir, principal.tenant)
-    found = []
-    for name in names:
-        try:
-            found.append(await use(memory, principal, name, summary))
-        except Exception as error:
-            found.append(unreadable(name, error))
-    return CompanionsOutput(companions=found)
-
-
 def unreadable(name: str, error: Exception) -> CompanionSummary:
     """A companion whose journal is damaged, in whatever way."""
     if isinstance(error, MemoryButlerError):
@@ -126,14 +113,20 @@ def summary(companion: Companion) -> CompanionSummary:
     )
 
 
-COMPANIONS = Operation(
-    name="journal_companions",
-    title="List companions",
-    description="List the companions that keep a journal on this server.",
-    handler=_companions,
-    needs="read",
-    routes=(Route("GET", "/api/journal/companions"),),
-)
+@operation("List companions", Route("GET", "/api/journal/companions"), needs="read")
+async def journal_companions(
+    memory: Memory, principal: Principal, _given: CompanionsInput
+) -> CompanionsOutput:
+    """List the companions that keep a journal on this server."""
+    data_dir = opening.data_dir(memory)
+    names = await asyncio.to_thread(opening.names, data_dir, principal.tenant)
+    found = []
+    for name in names:
+        try:
+            found.append(await use(memory, principal, name, summary))
+        except Exception as error:
+            found.append(unreadable(name, error))
+    return CompanionsOutput(companions=found)
 
 
 class LogInput(OfCompanion):
@@ -234,27 +227,20 @@ def logging(
     return log
 
 
-async def _log(memory: Memory, principal: Principal, given: LogInput) -> LogOutput:
-    keep = await asyncio.to_thread(logging, memory, principal, given)
-    return await use(memory, principal, given.companion, keep, create=True)
-
-
-LOG = Operation(
-    name="journal_log",
-    title="Log a message",
-    description=(
-        "Write a message of the conversation into the companion's journal, and do what "
-        "its tags say. Log the user's message first, then journal_prompt, then your reply with "
-        'actor "assistant". Tags: <say>, <do>, <narrate> for what is shown; <feeling>, <thought>, '
-        '<pattern>, <desc>, <plan due="…">, <pin>, <secret> for what stays on your mind; '
-        "plan>done …, pin>drop …, secret>reveal … on a line of their own; recall(key), "
-        'search("…") and plans() are answered in the next prompt.'
-    ),
-    handler=_log,
+@operation(
+    "Log a message",
+    Route("POST", "/api/journal/{companion}/events"),
     needs="write",
     toolset="journal",
-    routes=(Route("POST", "/api/journal/{companion}/events"),),
 )
+async def journal_log(memory: Memory, principal: Principal, given: LogInput) -> LogOutput:
+    """Write a message of the conversation into the companion's journal, and do what its tags say.
+    Log the user's message first, then journal_prompt, then your reply with actor "assistant". Tags:
+    <say>, <do>, <narrate> for what is shown; <feeling>, <thought>, <pattern>, <desc>, <plan
+    due="…">, <pin>, <secret> for what stays on your mind; plan>done …, pin>drop …, secret>reveal …
+    on a line of their own; recall(key), search("…") and plans() are answered in the next prompt."""
+    keep = await asyncio.to_thread(logging, memory, principal, given)
+    return await use(memory, principal, given.companion, keep, create=True)
 
 
 class StreamInput(OfCompanion):
@@ -276,8 +262,12 @@ class StreamOutput(Output):
     total: int = Field(description="Messages in the journal, whatever was asked for.")
 
 
-def stream(companion: Companion, given: StreamInput) -> StreamOutput:
-    """A page of the log."""
+@operation(
+    "Read the log", Route("GET", "/api/journal/{companion}/events"), needs="read", toolset="journal"
+)
+@on_journal
+def journal_events(companion: Companion, given: StreamInput) -> StreamOutput:
+    """The messages of a journal, the newest first, by speaker or tag."""
     found = companion.live.stream(given.before, given.limit + 1, actor=given.actor, tag=given.tag)
     rows = found[: given.limit]
     return StreamOutput(
@@ -285,17 +275,6 @@ def stream(companion: Companion, given: StreamInput) -> StreamOutput:
         next=rows[-1].id if len(found) > given.limit else None,
         total=companion.live.extent()[0],
     )
-
-
-STREAM = Operation(
-    name="journal_events",
-    title="Read the log",
-    description="The messages of a journal, the newest first, by speaker or tag.",
-    handler=on_journal(stream),
-    needs="read",
-    toolset="journal",
-    routes=(Route("GET", "/api/journal/{companion}/events"),),
-)
 
 
 class MindInput(OfCompanion):
@@ -316,7 +295,7 @@ class MindOutput(Output):
 
 
 def mind(companion: Companion, given: MindInput) -> MindOutput:
-    """What is on its mind."""
+    """The companion's working memory: feelings, thoughts, plans, pins, with scores."""
     now, policy = companion.live.clock(), companion.policy
     over: list[Item] = []
     if given.past:
@@ -329,15 +308,12 @@ def mind(companion: Companion, given: MindInput) -> MindOutput:
     )
 
 
-MIND = Operation(
-    name="journal_mind",
-    title="What is on its mind",
-    description="The companion's working memory: feelings, thoughts, plans, pins, with scores.",
-    handler=on_journal(mind),
+journal_mind = operation(
+    "What is on its mind",
+    Route("GET", "/api/journal/{companion}/mind"),
     needs="read",
     toolset="journal",
-    routes=(Route("GET", "/api/journal/{companion}/mind"),),
-)
+)(on_journal(mind, "journal_mind"))
 
 
 class PromptInput(OfCompanion):
@@ -350,7 +326,18 @@ class PromptInput(OfCompanion):
     known_at: KnownAt = None
 
 
-async def _prompt(memory: Memory, principal: Principal, given: PromptInput) -> AssembledPrompt:
+@operation(
+    "Assemble the prompt",
+    Route("GET", "/api/journal/{companion}/prompt"),
+    needs="read",
+    toolset="journal",
+    render=lambda output: f"{output.system}\n\n{output.user}".lstrip(),
+)
+async def journal_prompt(
+    memory: Memory, principal: Principal, given: PromptInput
+) -> AssembledPrompt:
+    """The prompt for the companion's answer to the latest message: who it is, what it knows, what
+    lingers, what it looked up, what was said, within its caps. Changes nothing."""
     also = []
     if memory.config.journal.bridge.recall:
         hot = await use(
@@ -365,21 +352,6 @@ async def _prompt(memory: Memory, principal: Principal, given: PromptInput) -> A
     return await use(memory, principal, given.companion, assemble)
 
 
-PROMPT = Operation(
-    name="journal_prompt",
-    title="Assemble the prompt",
-    description=(
-        "The prompt for the companion's answer to the latest message: who it is, what it knows, "
-        "what lingers, what it looked up, what was said, within its caps. Changes nothing."
-    ),
-    handler=_prompt,
-    needs="read",
-    toolset="journal",
-    render=lambda output: f"{output.system}\n\n{output.user}".lstrip(),
-    routes=(Route("GET", "/api/journal/{companion}/prompt"),),
-)
-
-
 class RecallKeyInput(OfCompanion):
     """What to look up."""
 
@@ -389,7 +361,7 @@ class RecallKeyInput(OfCompanion):
 
 
 def recall(companion: Companion, given: RecallKeyInput) -> RecalledFragment:
-    """What is known of a key.
+    """What the companion knows of a key, and of what is connected with it.
 
     Raises:
         NotFound: there is no such fragment.
@@ -402,15 +374,12 @@ def recall(companion: Companion, given: RecallKeyInput) -> RecalledFragment:
     return RecalledFragment.copy_of(found)
 
 
-RECALL = Operation(
-    name="journal_recall",
-    title="Look up a key",
-    description="What the companion knows of a key, and of what is connected with it.",
-    handler=on_journal(recall),
+journal_recall = operation(
+    "Look up a key",
+    Route("GET", "/api/journal/{companion}/recall"),
     needs="read",
     toolset="journal",
-    routes=(Route("GET", "/api/journal/{companion}/recall"),),
-)
+)(on_journal(recall, "journal_recall"))
 
 
 class PlansInput(OfCompanion):
@@ -428,21 +397,15 @@ class PlansOutput(Output):
 
 
 def plans(companion: Companion, given: PlansInput) -> PlansOutput:
-    """What is planned."""
+    """Everything active, what is due first: by topic, or by a phrase for the time."""
     now, policy = companion.live.clock(), companion.policy
     found = companion.live.plans(given.topic, given.when)
     return PlansOutput(items=[mind_view(one, now, policy) for one in found])
 
 
-PLANS = Operation(
-    name="journal_plans",
-    title="Look up plans",
-    description="Everything active, what is due first: by topic, or by a phrase for the time.",
-    handler=on_journal(plans),
-    needs="read",
-    toolset="journal",
-    routes=(Route("GET", "/api/journal/{companion}/plans"),),
-)
+journal_plans = operation(
+    "Look up plans", Route("GET", "/api/journal/{companion}/plans"), needs="read", toolset="journal"
+)(on_journal(plans, "journal_plans"))
 
 
 class SearchLogInput(OfCompanion):
@@ -475,7 +438,8 @@ class FoundMessages(Output):
 
 
 def search(companion: Companion, given: SearchLogInput) -> FoundMessages:
-    """What was said, however long ago."""
+    """Find messages of the whole conversation, however long ago, by their words and their meaning,
+    each with its date and with what was said before and after it."""
     policy = companion.policy
 
     def view(event: Event | None) -> JournalEvent | None:
@@ -510,19 +474,13 @@ def _search_text(output: FoundMessages) -> str:
     return "\n".join(lines) or "nothing found"
 
 
-SEARCH = Operation(
-    name="journal_search",
-    title="Search what was said",
-    description=(
-        "Find messages of the whole conversation, however long ago, by their words and their "
-        "meaning, each with its date and with what was said before and after it."
-    ),
-    handler=on_journal(search),
+journal_search = operation(
+    "Search what was said",
+    Route("GET", "/api/journal/{companion}/search"),
     needs="read",
     toolset="journal",
     render=_search_text,
-    routes=(Route("GET", "/api/journal/{companion}/search"),),
-)
+)(on_journal(search, "journal_search"))
 
 
 class EndSessionInput(OfCompanion):
@@ -536,9 +494,18 @@ class EndSessionOutput(Output):
     waiting: int
 
 
-async def _end_session(
+@operation(
+    "Close the session",
+    Route("POST", "/api/journal/{companion}/sessions/end"),
+    needs="write",
+    toolset="journal",
+    idempotent=True,
+)
+async def journal_end_session(
     memory: Memory, principal: Principal, given: EndSessionInput
 ) -> EndSessionOutput:
+    """End the conversation for now. Where the bridge to memory is on, what was said becomes an
+    episode; otherwise nothing happens."""
     await use(
         memory, principal, given.companion, lambda one: sessions.end(one.file, memory.clock())
     )
@@ -546,18 +513,3 @@ async def _end_session(
         return EndSessionOutput(stored=0, waiting=0)
     done = await bridge.hand_over(memory, principal, given.companion)
     return EndSessionOutput(stored=done.stored, waiting=done.waiting)
-
-
-END_SESSION = Operation(
-    name="journal_end_session",
-    title="Close the session",
-    description=(
-        "End the conversation for now. Where the bridge to memory is on, what was "
-        "said becomes an episode; otherwise nothing happens."
-    ),
-    handler=_end_session,
-    needs="write",
-    toolset="journal",
-    idempotent=True,
-    routes=(Route("POST", "/api/journal/{companion}/sessions/end"),),
-)

@@ -16,7 +16,7 @@ from memory_butler.journal.memory import Change
 from memory_butler.journal.wording import change_lines
 from memory_butler.operations.journal import OfCompanion, changed_views, on_journal
 from memory_butler.operations.journal_views import WorkingItem
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import AllowSecrets, FoundSecrets, Output, Serial
 
 # So much of each is told where several items may be meant.
@@ -131,7 +131,17 @@ async def _screened(
     return await apart(screen, given.content)
 
 
-async def _remember(memory: Memory, principal: Principal, given: RememberInput) -> RememberedOutput:
+@operation(
+    "Keep on its mind",
+    Route("POST", "/api/journal/{companion}/mind"),
+    needs="write",
+    toolset="journal",
+)
+async def journal_remember(
+    memory: Memory, principal: Principal, given: RememberInput
+) -> RememberedOutput:
+    """Keep exactly this text in the companion's working memory, as a pin or a plan, when the user
+    asks for that beside the conversation. journal_undo_latest takes it back."""
     content, found = await _screened(memory, principal, given)
 
     def remember(companion: Companion) -> RememberedOutput:
@@ -144,11 +154,30 @@ async def _remember(memory: Memory, principal: Principal, given: RememberInput) 
     return await use(memory, principal, given.companion, remember, create=True)
 
 
-def _forget(companion: Companion, given: ForgetInput) -> CorrectedOutput:
+@operation(
+    "Drop from its mind",
+    Route("POST", "/api/journal/{companion}/mind/forget"),
+    needs="write",
+    toolset="journal",
+    destructive=True,
+)
+@on_journal
+def journal_forget(companion: Companion, given: ForgetInput) -> CorrectedOutput:
+    """Drop an item of the companion's working memory when the user asks for that; the log keeps
+    what was said. journal_undo_latest takes it back."""
     return _corrected(companion, (companion.live.forget(_which(companion, given)),))
 
 
-async def _edit(memory: Memory, principal: Principal, given: EditInput) -> EditedOutput:
+@operation(
+    "Change what is on its mind",
+    Route("POST", "/api/journal/{companion}/mind/edit"),
+    needs="write",
+    toolset="journal",
+    destructive=True,
+)
+async def journal_edit(memory: Memory, principal: Principal, given: EditInput) -> EditedOutput:
+    """Put another text in the place of an item of working memory when the user corrects it.
+    journal_undo_latest takes it back."""
     content, found = await _screened(memory, principal, given)
 
     def edit(companion: Companion) -> EditedOutput:
@@ -158,61 +187,15 @@ async def _edit(memory: Memory, principal: Principal, given: EditInput) -> Edite
     return await use(memory, principal, given.companion, edit)
 
 
-def _undo(companion: Companion, given: UndoMindInput) -> CorrectedOutput:
+@operation(
+    "Take back the latest change of its mind",
+    Route("POST", "/api/journal/{companion}/mind/undo"),
+    needs="write",
+    toolset="journal",
+    destructive=True,
+)
+@on_journal
+def journal_undo_latest(companion: Companion, given: UndoMindInput) -> CorrectedOutput:
+    """Take back what the latest message or correction changed in working memory: what it kept is
+    dropped, what it ended is kept again. Called again, the one before, twenty at most."""
     return _corrected(companion, companion.live.undo(given.item_id), taken_back=True)
-
-
-REMEMBER = Operation(
-    name="journal_remember",
-    title="Keep on its mind",
-    description=(
-        "Keep exactly this text in the companion's working memory, as a pin or a plan, when the "
-        "user asks for that beside the conversation. journal_undo_latest takes it back."
-    ),
-    handler=_remember,
-    needs="write",
-    toolset="journal",
-    routes=(Route("POST", "/api/journal/{companion}/mind"),),
-)
-
-FORGET = Operation(
-    name="journal_forget",
-    title="Drop from its mind",
-    description=(
-        "Drop an item of the companion's working memory when the user asks for that; the log keeps "
-        "what was said. journal_undo_latest takes it back."
-    ),
-    handler=on_journal(_forget),
-    needs="write",
-    toolset="journal",
-    destructive=True,
-    routes=(Route("POST", "/api/journal/{companion}/mind/forget"),),
-)
-
-EDIT = Operation(
-    name="journal_edit",
-    title="Change what is on its mind",
-    description=(
-        "Put another text in the place of an item of working memory when the user corrects it. "
-        "journal_undo_latest takes it back."
-    ),
-    handler=_edit,
-    needs="write",
-    toolset="journal",
-    destructive=True,
-    routes=(Route("POST", "/api/journal/{companion}/mind/edit"),),
-)
-
-UNDO = Operation(
-    name="journal_undo_latest",
-    title="Take back the latest change of its mind",
-    description=(
-        "Take back what the latest message or correction changed in working memory: what it kept "
-        "is dropped, what it ended is kept again. Called again, the one before, twenty at most."
-    ),
-    handler=on_journal(_undo),
-    needs="write",
-    toolset="journal",
-    destructive=True,
-    routes=(Route("POST", "/api/journal/{companion}/mind/undo"),),
-)

@@ -8,8 +8,8 @@ from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.complaints import complaints
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.episodes import STORE_EPISODE, StoredEpisode, StoreEpisodeInput
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.episodes import StoredEpisode, StoreEpisodeInput, memory_store_episode
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import Input, Output
 from memory_butler.vault import letters
 
@@ -27,7 +27,16 @@ class AddressOutput(Output):
     )
 
 
-async def _address(memory: Memory, principal: Principal, _given: AddressInput) -> AddressOutput:
+@operation(
+    "Get the address for sealed episodes", Route("GET", "/api/memory/letters/address"), needs="read"
+)
+async def episode_address(
+    memory: Memory, principal: Principal, _given: AddressInput
+) -> AddressOutput:
+    """For programs that keep episodes on disk while the server is away: the public key to which
+    they seal them, and whose they are. Only the server can open them, until the tenant is
+    erased."""
+
     def find() -> str | None:
         keys = memory.keys()
         if keys is None:
@@ -37,27 +46,24 @@ async def _address(memory: Memory, principal: Principal, _given: AddressInput) -
     return AddressOutput(tenant_id=principal.tenant, address=await asyncio.to_thread(find))
 
 
-ADDRESS = Operation(
-    name="episode_address",
-    title="Get the address for sealed episodes",
-    description=(
-        "For programs that keep episodes on disk while the server is away: the public key to which "
-        "they seal them, and whose they are. Only the server can open them, until the tenant is "
-        "erased."
-    ),
-    handler=_address,
-    needs="read",
-    routes=(Route("GET", "/api/memory/letters/address"),),
-)
-
-
 class DeliverInput(Input):
     """An episode, sealed."""
 
     letter: str = Field(description="Base64: see vault/letters.py for the form.")
 
 
-async def _deliver(memory: Memory, principal: Principal, given: DeliverInput) -> StoredEpisode:
+@operation(
+    "Deliver a sealed episode",
+    Route("POST", "/api/memory/letters", status=201),
+    needs="write",
+    when_unavailable=lambda _given, error: StoredEpisode(error=f"not stored: {error}"),
+)
+async def episode_deliver(
+    memory: Memory, principal: Principal, given: DeliverInput
+) -> StoredEpisode:
+    """Store an episode that a program has sealed to the address of its tenant. It is stored as by
+    memory_store_episode, and trusted no more."""
+
     def read() -> bytes:
         return letters.opened(given.letter, principal.tenant, memory.keys())
 
@@ -66,18 +72,4 @@ async def _deliver(memory: Memory, principal: Principal, given: DeliverInput) ->
         episode = StoreEpisodeInput.model_validate_json(said)
     except ValidationError as error:
         raise InvalidInput(f"the letter holds no episode: {complaints(error, 'it')}") from None
-    return await STORE_EPISODE.handler(memory, principal, episode)
-
-
-DELIVER = Operation(
-    name="episode_deliver",
-    title="Deliver a sealed episode",
-    description=(
-        "Store an episode that a program has sealed to the address of its tenant. It is stored as "
-        "by memory_store_episode, and trusted no more."
-    ),
-    handler=_deliver,
-    needs="write",
-    when_unavailable=lambda _given, error: StoredEpisode(error=f"not stored: {error}"),
-    routes=(Route("POST", "/api/memory/letters", status=201),),
-)
+    return await memory_store_episode.handler(memory, principal, episode)

@@ -9,7 +9,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.linking import create_link, get_links
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.explanations import Link
-from memory_butler.operations.operation import Operation, Route, routes_of
+from memory_butler.operations.operation import Route, operation, routes_of
 from memory_butler.operations.views import Input, KnownAt, Output
 
 
@@ -30,22 +30,16 @@ class LinksOutput(Output):
     links: list[Link]
 
 
-async def _list(memory: Memory, principal: Principal, given: LinksInput) -> LinksOutput:
+@operation(
+    "List the links of a memory",
+    *routes_of("GET", "links", "List the links of {}", "fact", "rule"),
+    *routes_of("GET", "links", "List its links", "episode"),
+    needs="read",
+)
+async def links_list(memory: Memory, principal: Principal, given: LinksInput) -> LinksOutput:
+    """List what a memory is linked to, and how. Links to deleted memories stay."""
     found = await get_links(memory, principal, given.memory_type, given.memory_id, given.direction)
     return LinksOutput(links=[Link.model_validate(row) for row in found])
-
-
-LIST = Operation(
-    name="links_list",
-    title="List the links of a memory",
-    description="List what a memory is linked to, and how. Links to deleted memories stay.",
-    handler=_list,
-    needs="read",
-    routes=(
-        *routes_of("GET", "links", "List the links of {}", "fact", "rule"),
-        *routes_of("GET", "links", "List its links", "episode"),
-    ),
-)
 
 
 class LinkInput(Input):
@@ -64,7 +58,10 @@ class LinkOutput(Output):
     created: bool
 
 
-async def _create(memory: Memory, principal: Principal, given: LinkInput) -> LinkOutput:
+@operation("Link two memories", Route("POST", "/api/memory/links"), needs="write", idempotent=True)
+async def link_create(memory: Memory, principal: Principal, given: LinkInput) -> LinkOutput:
+    """Link one memory to another, such as a fact to a rule that it supports. A pair has one link:
+    linking it again changes nothing."""
     made = await create_link(
         memory,
         principal,
@@ -75,17 +72,3 @@ async def _create(memory: Memory, principal: Principal, given: LinkInput) -> Lin
         given.relation,
     )
     return LinkOutput(created=made)
-
-
-CREATE = Operation(
-    name="link_create",
-    title="Link two memories",
-    description=(
-        "Link one memory to another, such as a fact to a rule that it supports. A pair has "
-        "one link: linking it again changes nothing."
-    ),
-    handler=_create,
-    needs="write",
-    idempotent=True,
-    routes=(Route("POST", "/api/memory/links"),),
-)

@@ -1,9 +1,19 @@
 """An operation: one thing that a caller can ask for, declared once for every surface."""
 
+import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, Literal, TypeVar, get_type_hints
+from typing import (
+    Any,
+    Final,
+    Generic,
+    Literal,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    get_type_hints,
+)
 
 from pydantic import BaseModel
 
@@ -15,6 +25,7 @@ from memory_butler.engine.memory import Memory
 
 Input = TypeVar("Input", bound=BaseModel)
 Output = TypeVar("Output", bound=BaseModel)
+Handler = Callable[[Memory, Principal, Input], Awaitable[Output]]
 
 # MCP offers operations in toolsets that an operator turns on; `memory` is the default one (C-63).
 # An operation of no toolset is not offered over MCP. `core` is the least that a memory is worked
@@ -115,7 +126,7 @@ class Operation(Generic[Input, Output]):
     name: str
     title: str
     description: str
-    handler: Callable[[Memory, Principal, Input], Awaitable[Output]]
+    handler: Handler[Input, Output]
     needs: Scope
     toolset: Toolset | None = None
     read_only: bool = False
@@ -162,6 +173,41 @@ class Operation(Generic[Input, Output]):
         defaults = self.configured_defaults(config)
         left_out = {key: defaults[key] for key in defaults.keys() - given.model_fields_set}
         return given.model_copy(update=left_out)
+
+
+class Conditions(TypedDict, total=False):
+    """What else is said where an operation is declared: see the attributes of `Operation`."""
+
+    toolset: Toolset
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    for_peers: bool
+    open_world: bool
+    configured_defaults: Callable[[MemoryModuleConfig], Mapping[str, Any]]
+    core: tuple[str, ...]
+    programs: tuple[str, ...]
+    render: Callable[[Any], str]
+    uses_model: bool | Callable[[Any], bool]
+    when_unavailable: Callable[[Any, Unavailable], Any]
+
+
+def operation(
+    title: str, *routes: Route, needs: Scope, **conditions: Unpack[Conditions]
+) -> Callable[[Handler[Input, Output]], Operation[Input, Output]]:
+    """Declare the handler of an operation; its name is that of the operation.
+
+    The first paragraph of its docstring is the description.
+    """
+
+    def declared(handler: Handler[Input, Output]) -> Operation[Input, Output]:
+        told = (inspect.getdoc(handler) or "").partition("\n\n")[0]
+        description = " ".join(told.split())
+        return Operation(
+            handler.__name__, title, description, handler, needs, routes=routes, **conditions
+        )
+
+    return declared
 
 
 def nothing_found(output: BaseModel) -> bool:

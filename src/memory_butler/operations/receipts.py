@@ -11,7 +11,7 @@ from memory_butler.domain.receipts import Place
 from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.receipts import Explained, explain, list_receipts, replay
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import Input, Output, ShownTrust
 from memory_butler.store.receipts import Kept
 
@@ -46,21 +46,15 @@ class ReceiptList(Output):
     receipts: list[ListedReceipt]
 
 
-async def _list(memory: Memory, principal: Principal, given: ReceiptsInput) -> ReceiptList:
+@operation("List the receipts of contexts", Route("GET", "/api/memory/contexts"), needs="read")
+async def memory_receipts(
+    memory: Memory, principal: Principal, given: ReceiptsInput
+) -> ReceiptList:
+    """List recent contexts, and for whom; each can be explained and replayed."""
     found = await list_receipts(memory, principal, given.butler, given.limit)
     return ReceiptList(
         receipts=[ListedReceipt(**row | {"sha256": row["sha256"].hex()}) for row in found]
     )
-
-
-LIST = Operation(
-    name="memory_receipts",
-    title="List the receipts of contexts",
-    description="List recent contexts, and for whom; each can be explained and replayed.",
-    handler=_list,
-    needs="read",
-    routes=(Route("GET", "/api/memory/contexts"),),
-)
 
 
 class ReceiptReference(Input):
@@ -81,22 +75,16 @@ class Replayed(Output):
     identical: bool = Field(description="Whether its SHA-256 is that of the receipt.")
 
 
-async def _replay(memory: Memory, principal: Principal, given: ReceiptReference) -> Replayed:
+@operation(
+    "Make a context again",
+    Route("GET", "/api/memory/contexts/{receipt_id}/replay", may_conflict=True),
+    needs="read",
+)
+async def memory_replay(memory: Memory, principal: Principal, given: ReceiptReference) -> Replayed:
+    """The block that a session got, byte for byte, from its receipt and from memory as it was then.
+    Refused (409) when a memory that was weighed is gone."""
     again = await replay(memory, principal, given.receipt_id)
     return Replayed(receipt=_receipt(again.kept), context=again.text, identical=again.identical)
-
-
-REPLAY = Operation(
-    name="memory_replay",
-    title="Make a context again",
-    description=(
-        "The block that a session got, byte for byte, from its receipt and from memory as it was "
-        "then. Refused (409) when a memory that was weighed is gone."
-    ),
-    handler=_replay,
-    needs="read",
-    routes=(Route("GET", "/api/memory/contexts/{receipt_id}/replay", may_conflict=True),),
-)
 
 
 class WeighedMemory(Output):
@@ -129,15 +117,6 @@ class ExplainedContext(Output):
     memories: list[WeighedMemory]
 
 
-async def _explain(
-    memory: Memory, principal: Principal, given: ReceiptReference
-) -> ExplainedContext:
-    kept, memories = await explain(memory, principal, given.receipt_id)
-    return ExplainedContext.copy_of(
-        kept.receipt, receipt=_receipt(kept), memories=[_memory(one) for one in memories]
-    )
-
-
 def _memory(one: Explained) -> WeighedMemory:
     said = trust = None
     if one.text is not None:
@@ -148,14 +127,13 @@ def _memory(one: Explained) -> WeighedMemory:
     return WeighedMemory.copy_of(one.weighed, text=said, trust=trust)
 
 
-EXPLAIN = Operation(
-    name="memory_explain",
-    title="Explain a context",
-    description=(
-        "Why each line is in a context, and what just missed: every memory that was weighed, with "
-        "every part of its score, as it was when the context was built."
-    ),
-    handler=_explain,
-    needs="read",
-    routes=(Route("GET", "/api/memory/contexts/{receipt_id}"),),
-)
+@operation("Explain a context", Route("GET", "/api/memory/contexts/{receipt_id}"), needs="read")
+async def memory_explain(
+    memory: Memory, principal: Principal, given: ReceiptReference
+) -> ExplainedContext:
+    """Why each line is in a context, and what just missed: every memory that was weighed, with
+    every part of its score, as it was when the context was built."""
+    kept, memories = await explain(memory, principal, given.receipt_id)
+    return ExplainedContext.copy_of(
+        kept.receipt, receipt=_receipt(kept), memories=[_memory(one) for one in memories]
+    )

@@ -15,7 +15,7 @@ from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
 from memory_butler.operations.lean import listed
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import (
     SESSION,
     AsOf,
@@ -77,7 +77,37 @@ class SearchOutput(Output):
     )
 
 
-async def _search(memory: Memory, principal: Principal, given: SearchInput) -> SearchOutput:
+def _searched(output: SearchOutput) -> str:
+    weak = [one for one in output.results if _is_weak(one, output.good_from)]
+    good = [one for one in output.results if not _is_weak(one, output.good_from)]
+    told = listed(good)
+    if weak:
+        heading = "Further from the query:" if good else "No good match. The nearest:"
+        told = "\n".join([*([told] if good else []), heading, listed(weak)])
+    gone = 0 if output.deleted is None else output.deleted.total
+    return f"{told}\n{gone} episodes that were known then are deleted since." if gone else told
+
+
+def _is_weak(one: MemoryView, good_from: float) -> bool:
+    relevance = None if one.scores is None else one.scores.relevance
+    return relevance is not None and relevance < good_from
+
+
+@operation(
+    "Search memories",
+    Route("POST", "/api/memory/search"),
+    needs="read",
+    toolset="memory",
+    configured_defaults=lambda config: {
+        "mode": config.retrieval.default_mode,
+        "min_confidence": config.facts.retrieval_confidence_threshold,
+    },
+    core=("query", "types", "scope"),
+    render=_searched,
+)
+async def memory_search(memory: Memory, principal: Principal, given: SearchInput) -> SearchOutput:
+    """Search episodes, facts and rules for something specific, or for what memory_recall did not
+    find."""
     hits = await search(
         memory,
         principal,
@@ -99,42 +129,6 @@ async def _search(memory: Memory, principal: Principal, given: SearchInput) -> S
         good_from=memory.config.retrieval.min_relevance,
         deleted=deleted(gone),
     )
-
-
-def _searched(output: SearchOutput) -> str:
-    weak = [one for one in output.results if _is_weak(one, output.good_from)]
-    good = [one for one in output.results if not _is_weak(one, output.good_from)]
-    told = listed(good)
-    if weak:
-        heading = "Further from the query:" if good else "No good match. The nearest:"
-        told = "\n".join([*([told] if good else []), heading, listed(weak)])
-    gone = 0 if output.deleted is None else output.deleted.total
-    return f"{told}\n{gone} episodes that were known then are deleted since." if gone else told
-
-
-def _is_weak(one: MemoryView, good_from: float) -> bool:
-    relevance = None if one.scores is None else one.scores.relevance
-    return relevance is not None and relevance < good_from
-
-
-SEARCH = Operation(
-    name="memory_search",
-    title="Search memories",
-    description=(
-        "Search episodes, facts and rules for something specific, or for what memory_recall did "
-        "not find."
-    ),
-    handler=_search,
-    needs="read",
-    toolset="memory",
-    configured_defaults=lambda config: {
-        "mode": config.retrieval.default_mode,
-        "min_confidence": config.facts.retrieval_confidence_threshold,
-    },
-    core=("query", "types", "scope"),
-    render=_searched,
-    routes=(Route("POST", "/api/memory/search"),),
-)
 
 
 class RecallInput(Input):
@@ -163,7 +157,25 @@ class RecallOutput(Output):
     results: list[Fact | Rule]
 
 
-async def _recall(memory: Memory, principal: Principal, given: RecallInput) -> RecallOutput:
+def _recalled(output: RecallOutput) -> str:
+    return listed(output.results)
+
+
+@operation(
+    "Recall what matters",
+    Route("POST", "/api/memory/recall"),
+    needs="read",
+    toolset="memory",
+    configured_defaults=lambda config: {
+        "min_confidence": config.facts.retrieval_confidence_threshold
+    },
+    core=("topic", "scope"),
+    render=_recalled,
+)
+async def memory_recall(memory: Memory, principal: Principal, given: RecallInput) -> RecallOutput:
+    """Get the facts and rules that matter most for a topic, best first. Call it before you answer
+    or act. When you used a fact and nothing contradicted it, call memory_confirm; when you followed
+    a rule, report with memory_mark_helpful or memory_mark_harmful."""
     hits = await recall(
         memory,
         principal,
@@ -177,30 +189,6 @@ async def _recall(memory: Memory, principal: Principal, given: RecallInput) -> R
     )
     views = [found(hit, explain=given.explain) for hit in hits]
     return RecallOutput(results=[one for one in views if isinstance(one, Fact | Rule)])
-
-
-def _recalled(output: RecallOutput) -> str:
-    return listed(output.results)
-
-
-RECALL = Operation(
-    name="memory_recall",
-    title="Recall what matters",
-    description=(
-        "Get the facts and rules that matter most for a topic, best first. Call it before you "
-        "answer or act. When you used a fact and nothing contradicted it, call memory_confirm; "
-        "when you followed a rule, report with memory_mark_helpful or memory_mark_harmful."
-    ),
-    handler=_recall,
-    needs="read",
-    toolset="memory",
-    configured_defaults=lambda config: {
-        "min_confidence": config.facts.retrieval_confidence_threshold
-    },
-    core=("topic", "scope"),
-    render=_recalled,
-    routes=(Route("POST", "/api/memory/recall"),),
-)
 
 
 class ContextInput(Input):
@@ -245,7 +233,41 @@ class ContextOutput(Output):
     )
 
 
-async def _context(memory: Memory, principal: Principal, given: ContextInput) -> ContextOutput:
+def _block(output: ContextOutput) -> str:
+    """The block as it goes into a prompt; below it, where that was asked for, what was weighed."""
+    if output.considered is None:
+        return output.context
+    return f"{output.context}\nWeighed for it:\n{listed(output.considered)}"
+
+
+BARE_HEADER = "# Memory Context\n"
+
+
+def _bare(given: ContextInput, _error: Unavailable) -> ContextOutput:
+    """No memory is better than no session (FAIL-03); a budget too small for it gets nothing."""
+    fits = given.token_budget is None or given.token_budget * 4 >= len(BARE_HEADER)
+    return ContextOutput(context=BARE_HEADER if fits else "")
+
+
+def _context_defaults(config: MemoryModuleConfig) -> dict[str, Any]:
+    return {"token_budget": config.retrieval.context_token_budget}
+
+
+@operation(
+    "Build a memory block",
+    Route("POST", "/api/memory/context"),
+    needs="read",
+    toolset="memory",
+    configured_defaults=_context_defaults,
+    programs=("about",),
+    render=_block,
+    when_unavailable=_bare,
+)
+async def memory_context(
+    memory: Memory, principal: Principal, given: ContextInput
+) -> ContextOutput:
+    """Get a block of text with the best facts and rules for a prompt, within a token budget, for
+    the system prompt at the start of a session. Inside a session, use memory_recall."""
     built = await build_context(
         memory,
         principal,
@@ -267,45 +289,6 @@ async def _context(memory: Memory, principal: Principal, given: ContextInput) ->
             [found(hit, explain=True) for hit in built.considered] if given.explain else None
         ),
     )
-
-
-def _block(output: ContextOutput) -> str:
-    """The block as it goes into a prompt; below it, where that was asked for, what was weighed."""
-    if output.considered is None:
-        return output.context
-    return f"{output.context}\nWeighed for it:\n{listed(output.considered)}"
-
-
-BARE_HEADER = "# Memory Context\n"
-
-
-def _bare(given: ContextInput, _error: Unavailable) -> ContextOutput:
-    """No memory is better than no session (FAIL-03); a budget too small for it gets nothing."""
-    fits = given.token_budget is None or given.token_budget * 4 >= len(BARE_HEADER)
-    return ContextOutput(context=BARE_HEADER if fits else "")
-
-
-def _context_defaults(config: MemoryModuleConfig) -> dict[str, Any]:
-    return {"token_budget": config.retrieval.context_token_budget}
-
-
-CONTEXT = Operation(
-    name="memory_context",
-    title="Build a memory block",
-    description=(
-        "Get a block of text with the best facts and rules for a prompt, within a token budget, "
-        "for the system prompt at the start of a session. Inside a session, use "
-        "memory_recall."
-    ),
-    handler=_context,
-    needs="read",
-    toolset="memory",
-    configured_defaults=_context_defaults,
-    programs=("about",),
-    render=_block,
-    when_unavailable=_bare,
-    routes=(Route("POST", "/api/memory/context"),),
-)
 
 
 def _limit(memory: Memory, given: int | None) -> int:

@@ -16,7 +16,7 @@ from memory_butler.engine.screening import told
 from memory_butler.engine.unmask_keys import UnmaskKey
 from memory_butler.engine.writing import new_rule
 from memory_butler.operations.lean import line
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import (
     AllowSecrets,
     EditedTrust,
@@ -57,7 +57,14 @@ class StoredRule(Output):
     unmask_key: GivenUnmaskKey = None
 
 
-async def _store(memory: Memory, principal: Principal, given: StoreRuleInput) -> StoredRule:
+@operation(
+    "Store a rule", Route("POST", "/api/memory/rules", status=201), needs="write", toolset="memory"
+)
+async def memory_store_rule(
+    memory: Memory, principal: Principal, given: StoreRuleInput
+) -> StoredRule:
+    """Record a lesson on how to behave. It starts as a candidate and earns trust by
+    memory_mark_helpful. For what is true rather than what to do, use memory_store_fact."""
     rule = new_rule(
         memory,
         given.content,
@@ -77,20 +84,6 @@ async def _store(memory: Memory, principal: Principal, given: StoreRuleInput) ->
         secrets=told(kept.new.metadata, unmask=key.command(principal.tenant)),
         unmask_key=key.told,
     )
-
-
-STORE_RULE = Operation(
-    name="memory_store_rule",
-    title="Store a rule",
-    description=(
-        "Record a lesson on how to behave. It starts as a candidate and earns trust by "
-        "memory_mark_helpful. For what is true rather than what to do, use memory_store_fact."
-    ),
-    handler=_store,
-    needs="write",
-    toolset="memory",
-    routes=(Route("POST", "/api/memory/rules", status=201),),
-)
 
 
 class MarkHelpfulInput(Input):
@@ -117,43 +110,36 @@ def _marked(output: MarkedRule) -> str:
     return f"{line(rule)}\nHelped {rule.success_count} times, harmed {rule.harmful_count} times."
 
 
-async def _helped(memory: Memory, principal: Principal, given: MarkHelpfulInput) -> MarkedRule:
+@operation(
+    "A rule helped",
+    Route("POST", "/api/memory/rules/{rule_id}/helpful"),
+    needs="write",
+    toolset="memory",
+    render=_marked,
+)
+async def memory_mark_helpful(
+    memory: Memory, principal: Principal, given: MarkHelpfulInput
+) -> MarkedRule:
+    """Report that you followed a rule and it worked, once for each time. Enough such reports
+    promote the rule."""
     row = await rule_helped(memory, principal, given.rule_id)
     return MarkedRule(rule=Rule.model_validate(faded(row, memory.clock())))
 
 
-async def _harmed(memory: Memory, principal: Principal, given: MarkHarmfulInput) -> MarkedRule:
+@operation(
+    "A rule did harm",
+    Route("POST", "/api/memory/rules/{rule_id}/harmful"),
+    needs="write",
+    toolset="memory",
+    render=_marked,
+)
+async def memory_mark_harmful(
+    memory: Memory, principal: Principal, given: MarkHarmfulInput
+) -> MarkedRule:
+    """Report that you followed a rule and it did harm, with the reason. Harm weighs four times as
+    much as success; a rule that keeps doing harm becomes a warning."""
     row = await rule_harmed(memory, principal, given.rule_id, given.reason)
     return MarkedRule(rule=Rule.model_validate(faded(row, memory.clock())))
-
-
-MARK_HELPFUL = Operation(
-    name="memory_mark_helpful",
-    title="A rule helped",
-    description=(
-        "Report that you followed a rule and it worked, once for each time. Enough such reports "
-        "promote the rule."
-    ),
-    handler=_helped,
-    needs="write",
-    toolset="memory",
-    render=_marked,
-    routes=(Route("POST", "/api/memory/rules/{rule_id}/helpful"),),
-)
-
-MARK_HARMFUL = Operation(
-    name="memory_mark_harmful",
-    title="A rule did harm",
-    description=(
-        "Report that you followed a rule and it did harm, with the reason. Harm weighs "
-        "four times as much as success; a rule that keeps doing harm becomes a warning."
-    ),
-    handler=_harmed,
-    needs="write",
-    toolset="memory",
-    render=_marked,
-    routes=(Route("POST", "/api/memory/rules/{rule_id}/harmful"),),
-)
 
 
 class EditRuleInput(OfRevision):
@@ -180,7 +166,11 @@ def _edited(memory: Memory, row: Row, **masked: str | None) -> EditedRule:
     return EditedRule(revision=revision_of(row), rule=stated, **masked)
 
 
-async def _edit(memory: Memory, principal: Principal, given: EditRuleInput) -> EditedRule:
+@operation("Edit a rule", Route("PUT", "/api/memory/rules/{rule_id}"), needs="write")
+async def rule_edit(memory: Memory, principal: Principal, given: EditRuleInput) -> EditedRule:
+    """Change a rule's text, scope or tags. It becomes a candidate again and keeps its counters.
+    With If-Match the edit is refused (409) if somebody else changed it first; the answer has the
+    rule as it is now."""
     about = {"rule_id", "expected_revision", "allow_secrets"}
     key = UnmaskKey()
     row = await edit_rule(
@@ -196,20 +186,6 @@ async def _edit(memory: Memory, principal: Principal, given: EditRuleInput) -> E
     return _edited(memory, row, secrets=secrets, unmask_key=key.told)
 
 
-EDIT = Operation(
-    name="rule_edit",
-    title="Edit a rule",
-    description=(
-        "Change a rule's text, scope or tags. It becomes a candidate again and keeps its counters. "
-        "With If-Match the edit is refused (409) if somebody else changed it first; the answer has "
-        "the rule as it is now."
-    ),
-    handler=_edit,
-    needs="write",
-    routes=(Route("PUT", "/api/memory/rules/{rule_id}"),),
-)
-
-
 class MoveRuleInput(OfRevision):
     """A step that a person decides, whatever the counts."""
 
@@ -217,29 +193,21 @@ class MoveRuleInput(OfRevision):
     act: ByHand = Field(description="Promote or demote by one step, switch off or on.")
 
 
-async def _move(memory: Memory, principal: Principal, given: MoveRuleInput) -> EditedRule:
-    act, expected = given.act, given.expected_revision
-    return _edited(memory, await move_rule(memory, principal, given.rule_id, act, expected))
-
-
 def _by_hand(act: ByHand, title: str) -> Route:
     path = f"/api/memory/rules/{{rule_id}}/{act}"
     return Route("POST", path, fixed={"act": act}, name=f"rule_{act}", title=title)
 
 
-MOVE = Operation(
-    name="rule_move",
-    title="Move a rule by hand",
-    description=(
-        "Promote or demote a rule by one step, or switch it off or on, whatever its counts say. A "
-        "disabled rule is left out of retrieval as if it were forgotten."
-    ),
-    handler=_move,
+@operation(
+    "Move a rule by hand",
+    _by_hand("promote", "Promote a rule by one step"),
+    _by_hand("demote", "Demote a rule by one step"),
+    _by_hand("disable", "Switch a rule off"),
+    _by_hand("enable", "Switch a rule on again"),
     needs="write",
-    routes=(
-        _by_hand("promote", "Promote a rule by one step"),
-        _by_hand("demote", "Demote a rule by one step"),
-        _by_hand("disable", "Switch a rule off"),
-        _by_hand("enable", "Switch a rule on again"),
-    ),
 )
+async def rule_move(memory: Memory, principal: Principal, given: MoveRuleInput) -> EditedRule:
+    """Promote or demote a rule by one step, or switch it off or on, whatever its counts say. A
+    disabled rule is left out of retrieval as if it were forgotten."""
+    act, expected = given.act, given.expected_revision
+    return _edited(memory, await move_rule(memory, principal, given.rule_id, act, expected))

@@ -14,7 +14,7 @@ from memory_butler.engine.browse.looks import look_at_rule
 from memory_butler.engine.browse.provenance import Provenance
 from memory_butler.engine.memory import Memory
 from memory_butler.operations import explanations
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import (
     CONTENT_LENGTH,
     Direction,
@@ -76,7 +76,19 @@ class RuleList(Listing):
     items: list[ListedRule]
 
 
-async def _list(memory: Memory, principal: Principal, given: ListRulesInput) -> RuleList:
+@operation(
+    "List rules",
+    Route("GET", "/api/memory/rules"),
+    Route(
+        "GET",
+        "/api/butlers/{butler:path}/memory/rules",
+        name="butler_rules_list",
+        title="List the rules that a butler sees",
+    ),
+    needs="read",
+)
+async def rules_list(memory: Memory, principal: Principal, given: ListRulesInput) -> RuleList:
+    """List rules by any of these criteria. Counts no reference."""
     forgotten, disabled, fading = _MARKS[given.state]
     wanted = RuleFilter(
         scope=given.scope,
@@ -96,24 +108,6 @@ async def _list(memory: Memory, principal: Principal, given: ListRulesInput) -> 
     part = Part(given.limit, given.offset, given.sort, given.direction == "desc")
     found = await list_memories(memory, principal, wanted, part)
     return RuleList.of(found, given)
-
-
-LIST = Operation(
-    name="rules_list",
-    title="List rules",
-    description="List rules by any of these criteria. Counts no reference.",
-    handler=_list,
-    needs="read",
-    routes=(
-        Route("GET", "/api/memory/rules"),
-        Route(
-            "GET",
-            "/api/butlers/{butler:path}/memory/rules",
-            name="butler_rules_list",
-            title="List the rules that a butler sees",
-        ),
-    ),
-)
 
 
 class RuleReference(Input):
@@ -136,19 +130,9 @@ class RuleDetail(Revised):
     links: list[explanations.Link]
 
 
-async def _look(memory: Memory, principal: Principal, given: RuleReference) -> RuleDetail:
+@operation("Look at a rule", Route("GET", "/api/memory/rules/{rule_id}"), needs="read")
+async def rule_look(memory: Memory, principal: Principal, given: RuleReference) -> RuleDetail:
+    """One rule in any state, with the history of its use, what it came from, and how its confidence
+    fades. Counts no reference."""
     found = await look_at_rule(memory, principal, given.rule_id)
     return RuleDetail.copy_of(found, rule=found.row)
-
-
-LOOK = Operation(
-    name="rule_look",
-    title="Look at a rule",
-    description=(
-        "One rule in any state, with the history of its use, what it came from, and how "
-        "its confidence fades. Counts no reference."
-    ),
-    handler=_look,
-    needs="read",
-    routes=(Route("GET", "/api/memory/rules/{rule_id}"),),
-)

@@ -10,7 +10,7 @@ from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.sessions import list_sessions, look_at_session
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import Episode, Fact, Input, Listing, Output, Page, StatedRule
 
 
@@ -42,19 +42,13 @@ class SessionList(Listing):
     items: list[Session]
 
 
-async def _list(memory: Memory, principal: Principal, given: ListSessionsInput) -> SessionList:
+@operation("List sessions", Route("GET", "/api/memory/sessions"), needs="read")
+async def sessions_list(
+    memory: Memory, principal: Principal, given: ListSessionsInput
+) -> SessionList:
+    """List the sessions that stored or read memories."""
     found = await list_sessions(memory, principal, given.part(), butler=given.butler)
     return SessionList.of(found, given)
-
-
-LIST = Operation(
-    name="sessions_list",
-    title="List sessions",
-    description="List the sessions that stored or read memories.",
-    handler=_list,
-    needs="read",
-    routes=(Route("GET", "/api/memory/sessions"),),
-)
 
 
 class SessionReference(Input):
@@ -90,16 +84,10 @@ class SessionDetail(Output):
     served: list[ServedAnswer] = Field(description="The latest, in order.")
 
 
-async def _look(memory: Memory, principal: Principal, given: SessionReference) -> SessionDetail:
+@operation("Look at a session", Route("GET", "/api/memory/sessions/{session_id}"), needs="read")
+async def session_look(
+    memory: Memory, principal: Principal, given: SessionReference
+) -> SessionDetail:
+    """The episodes, facts and rules that came from one session, and what it was given."""
     found = await look_at_session(memory, principal, given.session_id)
     return SessionDetail.copy_of(found, session=found.summary)
-
-
-LOOK = Operation(
-    name="session_look",
-    title="Look at a session",
-    description="The episodes, facts and rules that came from one session, and what it was given.",
-    handler=_look,
-    needs="read",
-    routes=(Route("GET", "/api/memory/sessions/{session_id}"),),
-)

@@ -11,7 +11,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.engine.browse.trends import BUCKETS, MAX_DAYS, trends
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.stats import memory_statistics
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import AsOf, Input, KnownAt, Output
 
 _SCOPE = "Count only global facts and rules and this scope's."
@@ -86,45 +86,29 @@ class StatsOutput(Output):
     rules: RuleStats
 
 
-async def _stats(memory: Memory, principal: Principal, given: StatsInput) -> StatsOutput:
-    figures: dict[str, Any] = await memory_statistics(memory, principal, scope=given.scope)
-    return StatsOutput.model_validate(figures)
-
-
 class ButlerStatsInput(Input):
     """Which butler to count for."""
 
     butler: str
 
 
-async def _butler_stats(
-    memory: Memory, principal: Principal, given: ButlerStatsInput
-) -> StatsOutput:
-    figures = await memory_statistics(memory, principal, scope=given.butler, butler=given.butler)
+@operation("Memory statistics", Route("GET", "/api/memory/stats"), needs="read", toolset="memory")
+async def memory_stats(memory: Memory, principal: Principal, given: StatsInput) -> StatsOutput:
+    """How healthy memory is: counts by type and state, waiting episodes, the spread of confidence,
+    the effectiveness of rules."""
+    figures: dict[str, Any] = await memory_statistics(memory, principal, scope=given.scope)
     return StatsOutput.model_validate(figures)
 
 
-STATS = Operation(
-    name="memory_stats",
-    title="Memory statistics",
-    description=(
-        "How healthy memory is: counts by type and state, waiting episodes, the spread of "
-        "confidence, the effectiveness of rules."
-    ),
-    handler=_stats,
-    needs="read",
-    toolset="memory",
-    routes=(Route("GET", "/api/memory/stats"),),
+@operation(
+    "Statistics of a butler", Route("GET", "/api/butlers/{butler:path}/memory/stats"), needs="read"
 )
-
-BUTLER_STATS = Operation(
-    name="butler_stats",
-    title="Statistics of a butler",
-    description="The facts and rules that a butler sees, and its own episodes, in figures.",
-    handler=_butler_stats,
-    needs="read",
-    routes=(Route("GET", "/api/butlers/{butler:path}/memory/stats"),),
-)
+async def butler_stats(
+    memory: Memory, principal: Principal, given: ButlerStatsInput
+) -> StatsOutput:
+    """The facts and rules that a butler sees, and its own episodes, in figures."""
+    figures = await memory_statistics(memory, principal, scope=given.butler, butler=given.butler)
+    return StatsOutput.model_validate(figures)
 
 
 class TrendsInput(Input):
@@ -168,19 +152,9 @@ class TrendsOutput(Output):
     )
 
 
-async def _trends(memory: Memory, principal: Principal, given: TrendsInput) -> TrendsOutput:
+@operation("Trends", Route("GET", "/api/memory/trends"), needs="read")
+async def memory_trends(memory: Memory, principal: Principal, given: TrendsInput) -> TrendsOutput:
+    """Facts by permanence over time, how episodes flow in and are consolidated, and how confidence
+    and effectiveness are spread: what charts need."""
     found = await trends(memory, principal, given.days, given.scope, given.time_zone)
     return TrendsOutput.copy_of(found)
-
-
-TRENDS = Operation(
-    name="memory_trends",
-    title="Trends",
-    description=(
-        "Facts by permanence over time, how episodes flow in and are consolidated, and how "
-        "confidence and effectiveness are spread: what charts need."
-    ),
-    handler=_trends,
-    needs="read",
-    routes=(Route("GET", "/api/memory/trends"),),
-)

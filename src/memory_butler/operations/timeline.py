@@ -15,7 +15,7 @@ from memory_butler.engine.browse.events import ACTIVITY, list_events
 from memory_butler.engine.history import Told, compare
 from memory_butler.engine.inputs import MAX_LIMIT
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation, Route, routes_of
+from memory_butler.operations.operation import Route, operation, routes_of
 from memory_butler.operations.views import GivenMoment, Input, Listing, Output, Period
 from memory_butler.store.events import EventFilter
 from memory_butler.store.rows import Row
@@ -54,16 +54,6 @@ class EventsInput(Period):
     butler: str | None = Field(None, description="By this butler, or about what it knows.")
 
 
-async def _events(memory: Memory, principal: Principal, given: EventsInput) -> EventList:
-    wanted = EventFilter(
-        types=None if given.kind is None else tuple(given.kind),
-        butler=given.butler,
-        since=given.since,
-        until=given.until,
-    )
-    return await _listed(memory, principal, wanted, given)
-
-
 async def _listed(
     memory: Memory, principal: Principal, wanted: EventFilter, given: Period
 ) -> EventList:
@@ -75,14 +65,16 @@ def _named(row: Row) -> Row:
     return row | {"said": EVENT_TYPES[row["event_type"]]}
 
 
-EVENTS = Operation(
-    name="events_list",
-    title="The timeline",
-    description="List every event in memory, newest first.",
-    handler=_events,
-    needs="read",
-    routes=(Route("GET", "/api/memory/events"),),
-)
+@operation("The timeline", Route("GET", "/api/memory/events"), needs="read")
+async def events_list(memory: Memory, principal: Principal, given: EventsInput) -> EventList:
+    """List every event in memory, newest first."""
+    wanted = EventFilter(
+        types=None if given.kind is None else tuple(given.kind),
+        butler=given.butler,
+        since=given.since,
+        until=given.until,
+    )
+    return await _listed(memory, principal, wanted, given)
 
 
 class ActivityInput(Period):
@@ -91,22 +83,12 @@ class ActivityInput(Period):
     butler: str | None = Field(None, description="By this butler, or about what it knows.")
 
 
-async def _activity(memory: Memory, principal: Principal, given: ActivityInput) -> EventList:
+@operation("Consolidation activity", Route("GET", "/api/memory/activity"), needs="read")
+async def memory_activity(memory: Memory, principal: Principal, given: ActivityInput) -> EventList:
+    """What was learned, changed, faded or given up: facts stored, superseded and expired, rules
+    promoted, demoted and inverted, episodes consolidated; newest first."""
     wanted = EventFilter(types=ACTIVITY, butler=given.butler, since=given.since, until=given.until)
     return await _listed(memory, principal, wanted, given)
-
-
-ACTIVITY_FEED = Operation(
-    name="memory_activity",
-    title="Consolidation activity",
-    description=(
-        "What was learned, changed, faded or given up: facts stored, superseded and expired, "
-        "rules promoted, demoted and inverted, episodes consolidated; newest first."
-    ),
-    handler=_activity,
-    needs="read",
-    routes=(Route("GET", "/api/memory/activity"),),
-)
 
 
 class DiffInput(Input):
@@ -151,7 +133,13 @@ class Diff(Output):
     deleted_episodes: int = Field(description="Known at the first moment, deleted in between.")
 
 
-async def _diff(memory: Memory, principal: Principal, given: DiffInput) -> Diff:
+def _changed(told: Told) -> Changed:
+    return Changed.copy_of(told, told.difference, memory_type=told.difference.kind)
+
+
+@operation("Compare two moments", Route("GET", "/api/memory/diff"), needs="read")
+async def memory_diff(memory: Memory, principal: Principal, given: DiffInput) -> Diff:
+    """What memory learned, changed and forgot between two moments."""
     compared = await compare(memory, principal, given.since, given.until, given.limit)
     return Diff.model_validate(
         {
@@ -164,20 +152,6 @@ async def _diff(memory: Memory, principal: Principal, given: DiffInput) -> Diff:
     )
 
 
-def _changed(told: Told) -> Changed:
-    return Changed.copy_of(told, told.difference, memory_type=told.difference.kind)
-
-
-DIFF = Operation(
-    name="memory_diff",
-    title="Compare two moments",
-    description="What memory learned, changed and forgot between two moments.",
-    handler=_diff,
-    needs="read",
-    routes=(Route("GET", "/api/memory/diff"),),
-)
-
-
 class HistoryInput(Period):
     """Whose events."""
 
@@ -185,16 +159,12 @@ class HistoryInput(Period):
     memory_id: UUID
 
 
-async def _history(memory: Memory, principal: Principal, given: HistoryInput) -> EventList:
+@operation(
+    "The events of one memory",
+    *routes_of("GET", "events", "The events of one {kind}", "fact", "rule", "episode"),
+    needs="read",
+)
+async def memory_history(memory: Memory, principal: Principal, given: HistoryInput) -> EventList:
+    """What happened to one memory, newest first."""
     wanted = EventFilter(memory_id=given.memory_id, since=given.since, until=given.until)
     return await _listed(memory, principal, wanted, given)
-
-
-HISTORY = Operation(
-    name="memory_history",
-    title="The events of one memory",
-    description="What happened to one memory, newest first.",
-    handler=_history,
-    needs="read",
-    routes=routes_of("GET", "events", "The events of one {kind}", "fact", "rule", "episode"),
-)

@@ -10,7 +10,7 @@ from memory_butler.domain.json_values import Moment
 from memory_butler.domain.principals import Principal, Scope
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import create_token, list_tokens, revoke_token
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import Input, Output
 
 
@@ -37,20 +37,11 @@ class TokensOutput(Output):
     tokens: list[Token]
 
 
-async def _list(memory: Memory, principal: Principal, _given: TokensInput) -> TokensOutput:
+@operation("List tokens", Route("GET", "/api/tokens"), needs="admin", read_only=True)
+async def tokens_list(memory: Memory, principal: Principal, _given: TokensInput) -> TokensOutput:
+    """List the tokens of your tenant, and when each was last used."""
     found = await list_tokens(memory, principal.tenant)
     return TokensOutput(tokens=[Token.model_validate(row) for row in found])
-
-
-LIST = Operation(
-    name="tokens_list",
-    title="List tokens",
-    description="List the tokens of your tenant, and when each was last used.",
-    handler=_list,
-    needs="admin",
-    read_only=True,
-    routes=(Route("GET", "/api/tokens"),),
-)
 
 
 class CreateTokenInput(Input):
@@ -74,23 +65,17 @@ class CreatedToken(Output):
     expires_at: Moment | None
 
 
-async def _create(memory: Memory, principal: Principal, given: CreateTokenInput) -> CreatedToken:
+@operation("Create a token", Route("POST", "/api/tokens", status=201), needs="admin")
+async def token_create(
+    memory: Memory, principal: Principal, given: CreateTokenInput
+) -> CreatedToken:
+    """Create a token for your tenant. Only this answer has the secret."""
     beyond = [scope for scope in given.scopes if not principal.may(scope)]
     if beyond:
         raise PermissionDenied(f"a token cannot grant scopes that it lacks: {', '.join(beyond)}")
     lifetime = None if given.days is None else timedelta(days=given.days)
     made = await create_token(memory, principal.tenant, given.name, given.scopes, lifetime)
     return CreatedToken.copy_of(made, tenant_id=made.tenant)
-
-
-CREATE = Operation(
-    name="token_create",
-    title="Create a token",
-    description="Create a token for your tenant. Only this answer has the secret.",
-    handler=_create,
-    needs="admin",
-    routes=(Route("POST", "/api/tokens", status=201),),
-)
 
 
 class TokenReference(Input):
@@ -105,17 +90,10 @@ class RevokedToken(Output):
     token_id: UUID
 
 
-async def _revoke(memory: Memory, principal: Principal, given: TokenReference) -> RevokedToken:
+@operation(
+    "Revoke a token", Route("DELETE", "/api/tokens/{token_id}"), needs="admin", destructive=True
+)
+async def token_revoke(memory: Memory, principal: Principal, given: TokenReference) -> RevokedToken:
+    """Revoke a token of your tenant at once. This cannot be undone."""
     await revoke_token(memory, given.token_id, principal.tenant)
     return RevokedToken(token_id=given.token_id)
-
-
-REVOKE = Operation(
-    name="token_revoke",
-    title="Revoke a token",
-    description="Revoke a token of your tenant at once. This cannot be undone.",
-    handler=_revoke,
-    needs="admin",
-    destructive=True,
-    routes=(Route("DELETE", "/api/tokens/{token_id}"),),
-)

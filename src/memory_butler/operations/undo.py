@@ -9,7 +9,7 @@ from memory_butler.domain.json_values import Moment
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.undo import Dependent, UndoneItem, undo_change
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import Input, Output
 
 MAX_SHOWN = 200
@@ -51,7 +51,18 @@ class UndoOutput(Output):
     )
 
 
-async def _undo(memory: Memory, principal: Principal, given: UndoInput) -> UndoOutput:
+@operation(
+    "Undo a change",
+    Route("POST", "/api/memory/undo"),
+    needs="write",
+    toolset="trust",
+    destructive=True,
+)
+async def memory_undo(memory: Memory, principal: Principal, given: UndoInput) -> UndoOutput:
+    """Undo one change as a whole: what was stored is removed, what was edited, forgotten,
+    confirmed, superseded or merged is as it was before, and the facts of a merge return to their
+    owners. Without an id it is your own last change. Refused (409) while something later depends on
+    it; the answer says what. Not for a fact that has changed in the world: store the new one."""
     found = await undo_change(
         memory,
         principal,
@@ -72,21 +83,3 @@ async def _undo(memory: Memory, principal: Principal, given: UndoInput) -> UndoO
         items=found.changes[:MAX_SHOWN],
         blocked_by=found.blockers[:MAX_SHOWN],
     )
-
-
-UNDO = Operation(
-    name="memory_undo",
-    title="Undo a change",
-    description=(
-        "Undo one change as a whole: what was stored is removed, what was edited, forgotten, "
-        "confirmed, superseded or merged is as it was before, and the facts of a merge return to "
-        "their owners. Without an id it is your own last change. Refused (409) while something "
-        "later depends on it; the answer says what. Not for a fact that has changed in the world: "
-        "store the new one."
-    ),
-    handler=_undo,
-    needs="write",
-    toolset="trust",
-    destructive=True,
-    routes=(Route("POST", "/api/memory/undo"),),
-)

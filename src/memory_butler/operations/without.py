@@ -9,7 +9,7 @@ from memory_butler.domain.context import BlockLine
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.context import MAX_TOKEN_BUDGET, MAX_WITHOUT, context_without
 from memory_butler.engine.memory import Memory
-from memory_butler.operations.operation import Operation, Route
+from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.views import AsOf, Input, KnownAt, Output
 
 
@@ -37,7 +37,18 @@ class WithoutOutput(Output):
     came: list[BlockLine] = Field(description="Lines that came in for them.")
 
 
-async def _without(memory: Memory, principal: Principal, given: WithoutInput) -> WithoutOutput:
+@operation(
+    "A context without some memories",
+    Route("POST", "/api/memory/context/without"),
+    needs="read",
+    toolset="trust",
+)
+async def memory_context_without(
+    memory: Memory, principal: Principal, given: WithoutInput
+) -> WithoutOutput:
+    """What would change in the memory block for a prompt if these memories were gone: which lines
+    leave it, and which come in. Nothing is forgotten by it; to see whether a memory matters before
+    you do."""
     found = await context_without(
         memory,
         principal,
@@ -52,18 +63,3 @@ async def _without(memory: Memory, principal: Principal, given: WithoutInput) ->
         left=list(found.change.left),
         came=list(found.change.came),
     )
-
-
-CONTEXT_WITHOUT = Operation(
-    name="memory_context_without",
-    title="A context without some memories",
-    description=(
-        "What would change in the memory block for a prompt if these memories were gone: which "
-        "lines leave it, and which come in. Nothing is forgotten by it; to see whether a memory "
-        "matters before you do."
-    ),
-    handler=_without,
-    needs="read",
-    toolset="trust",
-    routes=(Route("POST", "/api/memory/context/without"),),
-)

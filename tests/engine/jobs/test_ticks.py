@@ -20,8 +20,13 @@ from memory_butler.engine.jobs.ticks import run_tick
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.remember import store_episode, store_fact, store_rule
 from memory_butler.inference.language_models.scripted import ScriptedModel
-from memory_butler.operations.jobs import JOBS as OPERATION
-from memory_butler.operations.jobs import RUN_JOB, JobsInput, JobsOutput, RunJobInput
+from memory_butler.operations.jobs import (
+    JobsInput,
+    JobsOutput,
+    RunJobInput,
+    job_run,
+    memory_jobs,
+)
 from memory_butler.store.transaction import open_pool
 
 pytestmark = pytest.mark.anyio
@@ -40,7 +45,7 @@ async def job_runs(admin: Connection) -> list[dict[str, Any]]:
 
 
 async def told(memory: Memory, principal: Principal, limit: int = 20) -> JobsOutput:
-    shown = await OPERATION.handler(memory, principal, JobsInput(limit=limit))
+    shown = await memory_jobs.handler(memory, principal, JobsInput(limit=limit))
     assert isinstance(shown, JobsOutput)
     return shown
 
@@ -116,9 +121,9 @@ async def test_a_server_that_begins_with_a_wrong_clock_deletes_nothing_until_it_
     monkeypatch.setattr(engine_memory, "_STARTED", (later, steady + later - wall))
     assert await tick(4, SWEEP, CLEANUP) == both
     assert await episodes() == 1
-    await RUN_JOB.handler(running, principal, RunJobInput(job="decay_sweep", dry_run=True))
+    await job_run.handler(running, principal, RunJobInput(job="decay_sweep", dry_run=True))
     assert await tick(5, SWEEP, CLEANUP) == both
-    await RUN_JOB.handler(running, principal, RunJobInput(job="decay_sweep"))
+    await job_run.handler(running, principal, RunJobInput(job="decay_sweep"))
     assert await tick(6, CLEANUP) == [("episode_cleanup", "succeeded")]
     assert await episodes() == 0
 
