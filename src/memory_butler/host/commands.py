@@ -121,10 +121,10 @@ async def _trigger(butler: "Butler", directory: str, prompt: str, *, wait: bool)
     from memory_butler.host.agent import Server
     from memory_butler.host.heartbeat_module import token_of
     from memory_butler.host.mcp_client import call_tool
+    from memory_butler.surfaces.listening import url_at
 
-    host = butler.settings.host if butler.settings.host not in ("0.0.0.0", "::") else "127.0.0.1"  # noqa: S104
-    url = f"http://{f'[{host}]' if ':' in host else host}:{butler.settings.port}/mcp"
-    server = Server(url, token_of(butler.table.own_token_env, "butler.own_token_env"))
+    url = url_at(butler.settings.host, butler.settings.port)
+    server = Server(f"{url}/mcp", token_of(butler.table.own_token_env, "butler.own_token_env"))
     asked = {"prompt": prompt, "wait_seconds": _ASK_SECONDS if wait else 0}
     try:
         answer = await call_tool(server, "trigger", asked, timeout_seconds=_CALL_SECONDS)

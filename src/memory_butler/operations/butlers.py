@@ -8,7 +8,7 @@ from memory_butler.engine.browse.butlers import Health, list_butlers, look_at_bu
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Route, operation
 from memory_butler.operations.sessions import Session
-from memory_butler.operations.views import Fact, Input, Output
+from memory_butler.operations.views import Fact, Input, Nothing, Output
 
 
 class Butler(Output):
@@ -29,10 +29,6 @@ class Butler(Output):
     seen_at: Moment | None = Field(description="When it last told something.")
 
 
-class ButlersInput(Input):
-    """All of them."""
-
-
 class ButlersOutput(Output):
     """By name."""
 
@@ -40,7 +36,7 @@ class ButlersOutput(Output):
 
 
 @operation("List butlers", Route("GET", "/api/butlers"), needs="read")
-async def butlers_list(memory: Memory, principal: Principal, _given: ButlersInput) -> ButlersOutput:
+async def butlers_list(memory: Memory, principal: Principal, _given: Nothing) -> ButlersOutput:
     """List every butler that stored a memory or has its own scope."""
     found = await list_butlers(memory, principal)
     return ButlersOutput(butlers=[Butler.model_validate(row) for row in found])

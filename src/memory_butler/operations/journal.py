@@ -38,6 +38,7 @@ from memory_butler.operations.views import (
     FoundSecrets,
     Input,
     KnownAt,
+    Nothing,
     Output,
     Serial,
 )
@@ -71,10 +72,6 @@ def on_journal(
     handler.__name__, handler.__doc__ = name or do.__name__, do.__doc__
     handler.__annotations__ = do.__annotations__
     return handler
-
-
-class CompanionsInput(Input):
-    """Nothing to say: those of the caller's tenant."""
 
 
 class CompanionSummary(Output):
@@ -115,7 +112,7 @@ def summary(companion: Companion) -> CompanionSummary:
 
 @operation("List companions", Route("GET", "/api/journal/companions"), needs="read")
 async def journal_companions(
-    memory: Memory, principal: Principal, _given: CompanionsInput
+    memory: Memory, principal: Principal, _given: Nothing
 ) -> CompanionsOutput:
     """List the companions that keep a journal on this server."""
     data_dir = opening.data_dir(memory)

@@ -10,12 +10,8 @@ from memory_butler.engine.complaints import complaints
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.episodes import StoredEpisode, StoreEpisodeInput, memory_store_episode
 from memory_butler.operations.operation import Route, operation
-from memory_butler.operations.views import Input, Output
+from memory_butler.operations.views import Input, Nothing, Output
 from memory_butler.vault import letters
-
-
-class AddressInput(Input):
-    """Nothing: the caller's tenant is known."""
 
 
 class AddressOutput(Output):
@@ -30,9 +26,7 @@ class AddressOutput(Output):
 @operation(
     "Get the address for sealed episodes", Route("GET", "/api/memory/letters/address"), needs="read"
 )
-async def episode_address(
-    memory: Memory, principal: Principal, _given: AddressInput
-) -> AddressOutput:
+async def episode_address(memory: Memory, principal: Principal, _given: Nothing) -> AddressOutput:
     """For programs that keep episodes on disk while the server is away: the public key to which
     they seal them, and whose they are. Only the server can open them, until the tenant is
     erased."""

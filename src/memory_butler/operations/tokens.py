@@ -11,11 +11,7 @@ from memory_butler.domain.principals import Principal, Scope
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.tokens import create_token, list_tokens, revoke_token
 from memory_butler.operations.operation import Route, operation
-from memory_butler.operations.views import Input, Output
-
-
-class TokensInput(Input):
-    """All of the tenant."""
+from memory_butler.operations.views import Input, Nothing, Output
 
 
 class Token(Output):
@@ -38,7 +34,7 @@ class TokensOutput(Output):
 
 
 @operation("List tokens", Route("GET", "/api/tokens"), needs="admin", read_only=True)
-async def tokens_list(memory: Memory, principal: Principal, _given: TokensInput) -> TokensOutput:
+async def tokens_list(memory: Memory, principal: Principal, _given: Nothing) -> TokensOutput:
     """List the tokens of your tenant, and when each was last used."""
     found = await list_tokens(memory, principal.tenant)
     return TokensOutput(tokens=[Token.model_validate(row) for row in found])

@@ -162,6 +162,10 @@ class Input(BaseModel):
         return given
 
 
+class Nothing(Input):
+    """No input: it is about the caller's tenant."""
+
+
 class Output(BaseModel):
     """What an operation gives; its schema is built by the first answer, not by every start."""
 

@@ -57,6 +57,20 @@ class _Counted:
             await self._send(message)
 
 
+def again(body: bytes, receive: Receive) -> Receive:
+    """A request's body that was read, for somebody else to read from its beginning."""
+    read = False
+
+    async def receiving() -> Message:
+        nonlocal read
+        if read:
+            return await receive()
+        read = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receiving
+
+
 def _announced(scope: Scope) -> int:
     for name, value in scope["headers"]:
         if name.lower() == b"content-length":

@@ -30,9 +30,10 @@ from mcp_types import (
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memory_butler.logs import get_logger
+from memory_butler.surfaces.body_limit import again
 
 log = get_logger()
 
@@ -61,7 +62,7 @@ class DirectCalls:
             return  # nobody waits any more, or was told already that it is too large
         called = _plain_call(body)
         if called is None:
-            await self._otherwise(scope, _again(body, receive), send)
+            await self._otherwise(scope, again(body, receive), send)
             return
         answer = await self._answer(request, version, *called)
         said = answer.model_dump_json(by_alias=True, exclude_unset=True)
@@ -116,20 +117,6 @@ def _plain_call(body: bytes) -> tuple[int | str, dict[str, Any]] | None:
     if not plain or type(id) not in (int, str) or type(params) is not dict:
         return None
     return id, params
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """A request's body that was read, for somebody else to read from its beginning."""
-    read = False
-
-    async def receiving() -> Message:
-        nonlocal read
-        if read:
-            return await receive()
-        read = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receiving
 
 
 @dataclass

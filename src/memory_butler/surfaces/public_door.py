@@ -10,8 +10,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection
 from typing import Final
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from memory_butler.surfaces.body_limit import again
 from memory_butler.surfaces.guard import refuse
 
 # A token and its name in JSON have 100 bytes.
@@ -52,7 +53,7 @@ class PublicDoor:
                 told = f"The body has more than {MAX_BODY_BYTES:,} bytes; a token has fewer."
                 await refuse(scope, send, 413, told)
                 return
-            await self._door(scope, _Replayed(body, receive), send)
+            await self._door(scope, again(body, receive), send)
 
 
 async def _body(receive: Receive) -> bytes | None:
@@ -65,20 +66,6 @@ async def _body(receive: Receive) -> bytes | None:
             return None
         if not message.get("more_body", False):
             return body
-
-
-class _Replayed:
-    """A body that was read already, then what comes after it."""
-
-    def __init__(self, body: bytes, receive: Receive) -> None:
-        self._body: bytes | None = body
-        self._receive = receive
-
-    async def __call__(self) -> Message:
-        if self._body is None:
-            return await self._receive()
-        body, self._body = self._body, None
-        return {"type": "http.request", "body": body, "more_body": False}
 
 
 class _Rate:
