@@ -52,21 +52,13 @@ class LastTicks(BaseModel):
 class HeartbeatModule(Module):
     """Ticks each butler in turn. One that does not answer keeps the others waiting only so long."""
 
+    name = "heartbeat"
+    dependencies = ()
+    config_schema = HeartbeatConfig
+
     def __init__(self) -> None:
         self._beating: asyncio.Task[None] | None = None
         self._last: dict[str, LastTick] = {}
-
-    @property
-    def name(self) -> str:
-        return "heartbeat"
-
-    @property
-    def dependencies(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def config_schema(self) -> type[HeartbeatConfig]:
-        return HeartbeatConfig
 
     def migration_revisions(self) -> None:
         return None

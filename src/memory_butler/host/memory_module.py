@@ -35,10 +35,12 @@ class MemoryModule(Module):
         audit: the folder of the keys by which events are sealed, where not the user's own.
     """
 
+    name = "memory"
+    dependencies = ()
+    config_schema = MemoryModuleConfig
+
     def __init__(
-        self,
-        toolsets: tuple[Toolset, ...] = ("memory",),
-        audit: Path | None = None,
+        self, toolsets: tuple[Toolset, ...] = ("memory",), audit: Path | None = None
     ) -> None:
         self._toolsets = toolsets
         own = Path(platformdirs.user_data_dir("memory-butler"))
@@ -48,18 +50,6 @@ class MemoryModule(Module):
         self._embedding_engine: Embedder | None = None
         self._memory: Memory | None = None
         self._opened = AsyncExitStack()
-
-    @property
-    def name(self) -> str:
-        return "memory"
-
-    @property
-    def dependencies(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def config_schema(self) -> type[MemoryModuleConfig]:
-        return MemoryModuleConfig
 
     def migration_revisions(self) -> str:
         """The label that the first revision of the chain carries (MIG-01)."""

@@ -97,7 +97,7 @@ class BatchingEmbedder:
 
     def __init__(self, engine: Embedder, *, query_cache: int = DEFAULT_QUERY_CACHE) -> None:
         """`query_cache` is how many queries are remembered; 0 turns the cache off."""
-        self._engine = engine
+        self.engine = engine
         self._singles: deque[_Job] = deque()
         self._bulk: deque[_Job] = deque()
         self._singles_in_a_row = 0
@@ -107,16 +107,7 @@ class BatchingEmbedder:
         # By whose it is, too: how fast an answer comes must not tell what others have asked.
         self._cache: OrderedDict[tuple[str, str, str | None], Vectors] = OrderedDict()
         self._cache_size = query_cache
-        self._computed = 0
-
-    @property
-    def engine(self) -> Embedder:
-        return self._engine
-
-    @property
-    def computed(self) -> int:
-        """How many texts the engine has embedded so far."""
-        return self._computed
+        self.computed = 0  # texts that the engine has embedded so far
 
     @property
     def waiting(self) -> tuple[int, int]:
@@ -178,7 +169,7 @@ class BatchingEmbedder:
         if self._closed:
             raise _closed_error()
         # A model knows what "11 December" means, and little of "12-11".
-        job = _Job([text and spelled_dates(text) for text in texts], self._engine.dimensions)
+        job = _Job([text and spelled_dates(text) for text in texts], self.engine.dimensions)
         if texts:
             queue.append(job)
             if self._worker is None or self._worker.done():
@@ -216,9 +207,9 @@ class BatchingEmbedder:
         loop = asyncio.get_running_loop()
         try:
             began = time.perf_counter()
-            vectors = await loop.run_in_executor(self._thread, self._engine.embed_arrays, texts)
+            vectors = await loop.run_in_executor(self._thread, self.engine.embed_arrays, texts)
             counting.counters.embedded(len(texts), time.perf_counter() - began)
-            self._computed += len(texts)
+            self.computed += len(texts)
             start = 0
             for job, indices in batch:
                 job.fill(indices, vectors[start : start + len(indices)])

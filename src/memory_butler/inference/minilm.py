@@ -151,6 +151,10 @@ class EmbeddingEngine:
     are missing or are not the expected ones.
     """
 
+    dimensions = DIMENSIONS
+    model_name = MODEL_NAME
+    model_version = MODEL_VERSION
+
     def __init__(
         self,
         model_folder: Path | None = None,
@@ -163,18 +167,6 @@ class EmbeddingEngine:
         self._threads = threads
         self._lock = threading.Lock()
         self._model: _Model | None = None
-
-    @property
-    def dimensions(self) -> int:
-        return DIMENSIONS
-
-    @property
-    def model_name(self) -> str:
-        return MODEL_NAME
-
-    @property
-    def model_version(self) -> str:
-        return MODEL_VERSION
 
     @property
     def running(self) -> Running:

@@ -16,23 +16,14 @@ DIMENSIONS = 384
 class SentenceTransformerEngine:
     """A model by name or folder, loaded when the first text is embedded; safe for threads."""
 
+    dimensions = DIMENSIONS
+
     def __init__(self, model: str) -> None:
-        self._name = model
+        self.model_name = model
+        # A digest of the name: the library tells no version of the weights it loads.
+        self.model_version = hashlib.sha256(model.encode()).hexdigest()[:12]
         self._model: Any = None
         self._lock = threading.Lock()
-
-    @property
-    def dimensions(self) -> int:
-        return DIMENSIONS
-
-    @property
-    def model_name(self) -> str:
-        return self._name
-
-    @property
-    def model_version(self) -> str:
-        """A digest of the name: the library tells no version of the weights it loads."""
-        return hashlib.sha256(self._name.encode()).hexdigest()[:12]
 
     def embed_arrays(self, texts: Sequence[str | None]) -> Vectors:
         """Return unit vectors, float32 (len(texts), 384); None and '' count as one space."""
@@ -51,14 +42,14 @@ class SentenceTransformerEngine:
                 from sentence_transformers import SentenceTransformer
             except ImportError:
                 raise ConfigurationError(
-                    f"the embedding model {self._name!r} needs the extra: "
+                    f"the embedding model {self.model_name!r} needs the extra: "
                     "pip install 'memory-butler[sentence-transformers]'"
                 ) from None
-            model = SentenceTransformer(self._name)
+            model = SentenceTransformer(self.model_name)
             found = model.get_sentence_embedding_dimension()
             if found != DIMENSIONS:
                 raise ConfigurationError(
-                    f"the embedding model {self._name!r} has {found} dimensions; "
+                    f"the embedding model {self.model_name!r} has {found} dimensions; "
                     f"this store holds vectors of {DIMENSIONS}"
                 )
             self._model = model
