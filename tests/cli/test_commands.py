@@ -195,16 +195,15 @@ def test_ctrl_c_while_the_database_is_made_is_no_failure(empty_folder: Path, mad
     out, err = process.communicate(timeout=SECONDS)
     assert found
     assert (process.returncode, out, err) == (130, "", "")
-    own.run("store-fact", "user", "likes", "tea")
+    own.apart("store-fact", "user", "likes", "tea")
 
 
 def test_an_encoding_that_lacks_a_letter(installation: Installation, tenant: str) -> None:
     installation.inside("store-fact", "Ана", "город", "Живёт в Москве", "--tenant", tenant)
     latin = replace(installation, extra={"PYTHONIOENCODING": "latin-1"})
-    assert r"\u0410\u043d\u0430" in latin.run("facts", "--tenant", tenant).out
+    assert r"\u0410\u043d\u0430" in latin.apart("facts", "--tenant", tenant).out
     # JSON is in UTF-8, whatever the terminal's encoding.
-    exported = latin.start("export", "-", "--tenant", tenant, encoding="utf-8")
-    assert "Живёт в Москве" in exported.communicate(timeout=60)[0]
+    assert "Живёт в Москве" in latin.apart("export", "-", "--tenant", tenant).out
 
 
 def test_times_say_that_they_are_in_utc(installation: Installation, tenant: str) -> None:

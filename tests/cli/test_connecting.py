@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -112,10 +113,9 @@ def test_a_proxy_is_not_asked_whether_a_server_on_this_machine_answers(
 def test_a_server_that_wants_a_token_is_told_at_once(at_home: Installation, tmp_path: Path) -> None:
     """Not only when a session starts without memory."""
     token = at_home.inside("token", "create", "--name", "laptop").out.strip()
-    process = at_home.start("serve", "--port", "0", "--require-token")
-    try:
-        assert process.stdout is not None
-        to = ("connect", "claude-code", "--yes", "--url", process.stdout.readline().split()[-1])
+    serve = ("serve", "--port", "0", "--require-token")
+    with closing(at_home.fork(*serve, log=tmp_path / "serve.log")) as server:
+        to = ("connect", "claude-code", "--yes", "--url", server.stdout.readline().split()[-1])
         for held, words, told in (
             ({}, (), "needs a token; connect again with --token-env VARIABLE"),
             ({}, ("--token-env", "MINE"), "the variable MINE is not set here"),
@@ -126,9 +126,6 @@ def test_a_server_that_wants_a_token_is_told_at_once(at_home: Installation, tmp_
             said = holding.inside(*to, *words).err
             assert told in said
             assert ("token create --name NAME" in said) is bool(told)
-    finally:
-        process.terminate()
-        process.communicate(timeout=60)
     at_home.inside("disconnect", "claude-code", "--yes")
 
 
@@ -170,7 +167,7 @@ def test_a_client_that_makes_each_tool_longer_gets_the_core(
 def test_the_doctor_tells_versions_of_connected_programs(
     at_home: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(versions, "SECONDS", 5)
+    monkeypatch.setattr(versions, "SECONDS", 2)
     programs = tmp_path / "bin"
     programs.mkdir()
     path = f"{programs}{os.pathsep}/usr/bin{os.pathsep}/bin"

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -83,14 +84,14 @@ def test_the_line_that_makes_a_token_names_the_server_s_own_folder(
         assert f"  Token        memory-butler token create {told}" in capsys.readouterr().out
 
 
-def test_a_server_on_every_address_tells_where_to_open_it(empty_folder: Path) -> None:
-    open_to_all = Installation(empty_folder / "every")
-    open_to_all.folder.mkdir(mode=0o755)
-    token = open_to_all.inside("token", "create", "--name", "ana").out.strip()
+def test_a_server_on_every_address_tells_where_to_open_it(
+    installation: Installation, tenant: str, tmp_path: Path
+) -> None:
+    token = installation.inside("token", "create", "--name", "a", "--tenant", tenant).out.strip()
     every = "0.0.0.0"  # noqa: S104 -- tokens are demanded
-    with open_to_all.start("serve", "--host", every, "--port", "0") as process:
-        assert process.stdout is not None
-        lines = list(iter(process.stdout.readline, "Ctrl-C stops it.\n"))
+    serve = ("serve", "--host", every, "--port", "0")
+    with closing(installation.fork(*serve, log=tmp_path / "serve.log")) as server:
+        lines = list(iter(server.stdout.readline, "Ctrl-C stops it.\n"))
         told = dict(line.split(maxsplit=1) for line in lines if line.startswith("  "))
         urls = [told["Dashboard"].strip()]
         assert urls[0].startswith("http://127.0.0.1:")
@@ -102,9 +103,7 @@ def test_a_server_on_every_address_tells_where_to_open_it(empty_folder: Path) ->
         ]
         for url in urls:
             headers = {"Authorization": f"Bearer {token}"}
-            assert httpx.get(f"{url}api/session", headers=headers).json()["tenant"] == "default"
-        process.terminate()
-        process.communicate(timeout=SECONDS)
+            assert httpx.get(f"{url}api/session", headers=headers).json()["tenant"] == tenant
 
 
 @pytest.mark.parametrize("number", by_day((signal.SIGINT, signal.SIGTERM), signal.SIGINT))
