@@ -54,7 +54,7 @@ def test_a_tenant_moves_to_another_data_folder(one: Installation, two: Installat
     said = one.inside(*to, code=3).err
     assert "not a terminal; look with --preview, then rerun with --yes" in said
 
-    moved = one.run(*to, "--yes")
+    moved = one.apart(*to, "--yes")
     assert moved.out.startswith("Moved ")
     assert "Erase what is left: memory-butler erase --everything --tenant acme" in moved.out
     assert [line for line in moved.err.splitlines() if not line.startswith("row ")] == [
@@ -138,7 +138,7 @@ def test_an_installation_that_is_lost_is_given_up(one: Installation, folder: Pat
     made.folder.mkdir(mode=0o755)
     to = ["move", "--tenant", "delta", "--to-data-dir", str(made.data_dir)]
     one.inside("store-fact", "user", "owns", "a canoe", "--tenant", "delta")
-    one.run(*to, "--yes")
+    one.apart(*to, "--yes")
     giving = ["move", "--tenant", "delta", "--give-up", str(made.data_dir)]
     assert "is there: go on with the move" in one.inside(*giving, code=5).err
     made.data_dir.rename(folder / "gone")

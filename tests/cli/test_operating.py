@@ -106,7 +106,7 @@ def test_a_database_of_ones_own(installation: Installation, tenant: str) -> None
         runtime = first.out.strip()
         assert "elsewhere_runtime" in runtime
         use = ("--dsn", runtime, "--tenant", tenant)
-        assert installation.run("store-rule", "Stay", *use).out.startswith("Stored rule")
+        assert installation.inside("store-rule", "Stay", *use).out.startswith("Stored rule")
         assert installation.inside("stats", *use, "--json").json["rules"]["candidate"] == 1
         assert (
             installation.inside("stats", "--tenant", tenant, "--json").json["rules"]["candidate"]
@@ -161,12 +161,12 @@ def test_database_urls_connect_as_their_role(installation: Installation, tenant:
 def test_psql(installation: Installation, tenant: str) -> None:
     installation.inside("store-rule", "Seen in psql", "--tenant", tenant)
     query = "SELECT content FROM rules"
-    done = installation.run("psql", "--tenant", tenant, "-At", "-c", query)
+    done = installation.apart("psql", "--tenant", tenant, "-At", "-c", query)
     assert done.out == "Seen in psql\n"
     words = ("psql", "--role", "owner", "--tenant", tenant, "--", "--csv", "-c")
-    owner = installation.run(*words, "SELECT current_user")
+    owner = installation.apart(*words, "SELECT current_user")
     assert owner.out == "current_user\nbutler_memory_owner\n"
-    failed = installation.run("psql", "-v", "ON_ERROR_STOP=1", "-c", "SELECT nothing", code=1)
+    failed = installation.apart("psql", "-v", "ON_ERROR_STOP=1", "-c", "SELECT nothing", code=1)
     assert "nothing" in failed.err
 
 
@@ -177,7 +177,7 @@ def _states(answer: Any) -> dict[str, str]:
 def test_a_healthy_installation(installation: Installation) -> None:
     port = installation.url.rpartition(":")[2]
     here = replace(installation, extra={"MEMORY_BUTLER_PORT": port})
-    done = here.run("doctor")
+    done = here.apart("doctor")
     assert "✘" not in done.out
     assert "All is well" in done.out
     assert "is served by Memory Butler" in done.out
