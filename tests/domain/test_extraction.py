@@ -17,6 +17,7 @@ from memory_butler.domain.extraction import (
     parse,
 )
 from memory_butler.domain.facts import DEFAULT_IMPORTANCE
+from memory_butler.engine.inputs import MAX_TAGS
 
 ONE = UUID("00000000-0000-0000-0000-000000000001")
 TWO = UUID("00000000-0000-0000-0000-000000000002")
@@ -123,6 +124,72 @@ def test_handles_of_the_prompt_stand_for_ids_and_others_do_not() -> None:
     result = parse(output, {"F1": ONE})
     assert result.confirmations == (ONE,)
     assert len(result.parse_errors) == 1
+
+
+@pytest.mark.parametrize("written", ["F1", "f1", "[F1]", " #F1 ", "<F1>", "F1."])
+def test_a_handle_is_known_however_a_small_model_copies_it(written: str) -> None:
+    assert parse(json.dumps({"confirmations": [written]}), {"F1": ONE}).confirmations == (ONE,)
+
+
+def test_sources_may_stand_in_one_text() -> None:
+    output = json.dumps({"new_facts": [{**FACT, "source_episode_ids": "E1, e2"}]})
+    (fact,) = parse(output, {"E1": ONE, "E2": TWO}).new_facts
+    assert fact.sources == (ONE, TWO)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        '{"new_facts": [%s,], "new_rules": [],}',
+        '{"new_facts": [%s\n , ]}',
+        '{"result": {"new_facts": [%s]}}',
+        '{"new_facts": []}\nWait, there is more:\n{"new_facts": [%s]}',
+        'I may say {"new_facts": [{"subject": "a"}]}.</think>{"new_facts": [%s]}',
+        '<think>It is {"new_facts": [%s]}</think>',
+    ],
+)
+def test_what_small_models_get_wrong_around_an_entry_does_not_lose_it(output: str) -> None:
+    result = parse(output % json.dumps(FACT))
+    assert [fact.content for fact in result.new_facts] == ["Jo"]
+    assert result.parse_errors == ()
+
+
+def test_a_line_break_within_a_text_does_not_lose_the_answer() -> None:
+    output = json.dumps({"new_facts": [{**FACT, "content": "Jo,] or"}]}).replace("or", "\nor")
+    assert parse(output).new_facts[0].content == "Jo,] \nor"
+    assert parse(output[:-1] + ",}").new_facts[0].content == "Jo,] \nor"
+
+
+def test_several_objects_are_read_together_and_their_rules_name_their_own_facts() -> None:
+    one = json.dumps({"new_facts": [FACT, FACT], "confirmations": [str(ONE)]})
+    other = json.dumps(
+        {
+            "new_facts": [{**FACT, "content": "Al"}],
+            "new_rules": [{"content": "Ask Al first", "supported_by": [0]}],
+            "confirmations": [str(ONE), str(TWO)],
+        }
+    )
+    for output in (f"{one}\n{other}", f"```json\n{one}\n```\nand\n```json\n{other}\n```"):
+        result = parse(output)
+        assert [(fact.place, fact.content) for fact in result.new_facts] == [
+            (0, "Jo"),
+            (1, "Jo"),
+            (2, "Al"),
+        ]
+        assert result.new_rules[0].supported_by == (2,)
+        assert result.confirmations == (ONE, TWO)
+
+
+def test_numbers_and_permanences_are_read_as_small_models_write_them() -> None:
+    told = {**FACT, "importance": " 9/10", "permanence": "Permanent "}
+    (fact,) = parsed(new_facts=[told]).new_facts
+    assert (fact.importance, fact.permanence, fact.unstated) == (9.0, "permanent", frozenset())
+
+
+def test_tags_beyond_what_is_kept_do_not_lose_the_fact() -> None:
+    told = {**FACT, "tags": ["x" * 600, *(f"tag {number}" for number in range(300))]}
+    (fact,) = parsed(new_facts=[told]).new_facts
+    assert fact.tags == tuple(f"tag {number}" for number in range(MAX_TAGS))
 
 
 def test_rules_name_their_sources_and_supports() -> None:

@@ -7,9 +7,10 @@ reads what a model makes of its messages by the same means.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
@@ -31,10 +32,23 @@ _ARRAYS: Final = (
 MAX_ENTRIES: Final = 200
 MAX_COMPLAINT_CHARS: Final = 200
 
+# One for each episode, at the most that are asked about by default.
+_MAX_OBJECTS: Final = 50
+
 # A brace in the prose before the object may never close; each costs a reading to the end.
 _MAX_UNCLOSED: Final = 20
 
+# More tags than are kept, or longer ones, would be refused with all that they are of.
+_MAX_TAGS: Final = 100
+_MAX_TAG_BYTES: Final = 500
+
 _FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(.*?)```", re.DOTALL | re.IGNORECASE)
+_THOUGHT: Final = "</think>"
+# A string, whatever it holds; or a comma before what closes an array or object.
+_TRAILING_COMMA = re.compile(r'("(?>(?:[^"\\]|\\.)*)")|,(?=\s*[\]}])', re.DOTALL)
+# What small models put around a handle: "[e1]", "#F3", "E2.".
+_AROUND_HANDLES: Final = " \t\n[](){}<>#.:;'\"`"
+_NUMBER = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)(?: ?/ ?10)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +141,8 @@ class _Reader:
 
     handles: Mapping[str, UUID]
     errors: list[str] = field(default_factory=list)
+    # How many new facts the objects before this one have, by which rules of it name them.
+    before: int = 0
     _place: int = 0
 
     def entries(
@@ -143,7 +159,7 @@ class _Reader:
             self.complain(f"{key}: only the first {MAX_ENTRIES} of {len(listed)} entries are read")
         read_entries = []
         for place, entry in enumerate(listed[:MAX_ENTRIES]):
-            self._place = place
+            self._place = self.before + place
             try:
                 read_entries.append(read(entry))
             except Refused as error:
@@ -199,7 +215,7 @@ class _Reader:
     def id(self, value: Any, what: str) -> UUID:
         """A UUID, or a handle that the prompt gave out."""
         if isinstance(value, str):
-            known = self.handles.get(value.strip())
+            known = self.handles.get(value.strip(_AROUND_HANDLES).upper())
             if known is not None:
                 return known
             try:
@@ -224,7 +240,8 @@ class _Reader:
     def known_ids(self, value: Any) -> tuple[UUID, ...]:
         """The ids of a list that can be read; the rest is complained of, not fatal."""
         ids: list[UUID] = []
-        for item in value if isinstance(value, list) else []:
+        named = value.split(",") if isinstance(value, str) else value
+        for item in named if isinstance(named, list) else []:
             try:
                 ids.append(self.id(item, "a source episode"))
             except Refused as error:
@@ -235,7 +252,7 @@ class _Reader:
         found: list[UUID | int] = []
         for item in value if isinstance(value, list) else []:
             if isinstance(item, int) and not isinstance(item, bool):
-                found.append(item)
+                found.append(self.before + item)
                 continue
             try:
                 found.append(self.id(item, "a supporting fact"))
@@ -245,40 +262,97 @@ class _Reader:
 
 
 def parse(output: str, handles: Mapping[str, UUID] | None = None) -> ConsolidationResult:
-    """Read a model's output. `handles` are the short names that the prompt gave to known ids."""
-    document = find_object(output)
-    if document is None:
+    """Read a model's output. `handles` are the short names that the prompt gave to known ids.
+
+    Several objects, one for each episode or one more after a second thought, are read together.
+    """
+    documents = _documents(output)
+    if not documents:
         return ConsolidationResult(parse_errors=(NO_JSON,), found_json=False)
     reader = _Reader(handles or {})
-    if document and not document.keys() & set(_ARRAYS):
-        reader.complain("none of the expected arrays is there: " + ", ".join(_ARRAYS))
+    new_facts: list[ExtractedFact] = []
+    updated_facts: list[UpdatedFact] = []
+    new_rules: list[ExtractedRule] = []
+    confirmations: list[UUID] = []
+    contradictions: list[Contradiction] = []
+    for document in documents:
+        if document and not document.keys() & set(_ARRAYS):
+            reader.complain("none of the expected arrays is there: " + ", ".join(_ARRAYS))
+        new_facts += reader.entries(document, "new_facts", reader.fact)
+        updated_facts += reader.entries(document, "updated_facts", reader.updated_fact)
+        new_rules += reader.entries(document, "new_rules", reader.rule)
+        confirmations += reader.entries(document, "confirmations", reader.confirmation)
+        contradictions += reader.entries(document, "contradictions", reader.contradiction)
+        stated = document.get("new_facts")
+        reader.before += len(stated) if isinstance(stated, list) else 0
     return ConsolidationResult(
-        new_facts=reader.entries(document, "new_facts", reader.fact),
-        updated_facts=reader.entries(document, "updated_facts", reader.updated_fact),
-        new_rules=reader.entries(document, "new_rules", reader.rule),
-        confirmations=tuple(
-            dict.fromkeys(reader.entries(document, "confirmations", reader.confirmation))
-        ),
-        contradictions=reader.entries(document, "contradictions", reader.contradiction),
-        parse_errors=tuple(reader.errors),
+        tuple(new_facts),
+        tuple(updated_facts),
+        tuple(new_rules),
+        tuple(dict.fromkeys(confirmations)),
+        tuple(contradictions),
+        tuple(reader.errors),
     )
 
 
 def find_object(output: str) -> dict[str, Any] | None:
     """The JSON object of an output: in a fence, or else the outermost balanced braces (PAR-01)."""
-    for candidate in _candidates(output):
-        try:
-            document = json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
+    return next(_objects(_candidates(output)), None)
+
+
+def _documents(output: str) -> list[dict[str, Any]]:
+    """The objects with the arrays that are asked for: those in fences, or else all.
+
+    Without any of them the first object, which then is complained of; what a model only thought
+    counts where it says nothing else.
+    """
+    said = output.rpartition(_THOUGHT)[2]
+    texts = [said] if said == output else [said, output]
+    for text in texts:
+        for candidates in (_fenced(text), _bare(text)):
+            found = [_unwrapped(one) for one in islice(_objects(candidates), _MAX_OBJECTS)]
+            if answers := [one for one in found if one.keys() & set(_ARRAYS)]:
+                return answers
+    first = find_object(output)
+    return [] if first is None else [first]
+
+
+def _unwrapped(document: dict[str, Any]) -> dict[str, Any]:
+    """The answer within an object with a single member, as in {"result": {"new_facts": …}}."""
+    (inner,) = document.values() if len(document) == 1 else (None,)
+    return inner if isinstance(inner, dict) and inner.keys() & set(_ARRAYS) else document
+
+
+def _objects(candidates: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for candidate in candidates:
+        document = _loaded(candidate)
         if isinstance(document, dict):
-            return document
-    return None
+            yield document
+
+
+def _loaded(text: str) -> Any:
+    """JSON, also with line breaks in strings or a comma too many; None for anything else."""
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return json.loads(_TRAILING_COMMA.sub(r"\1", text), strict=False)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _candidates(output: str) -> Iterator[str]:
+    yield from _fenced(output)
+    yield from _bare(output)
+
+
+def _fenced(output: str) -> Iterator[str]:
     for fenced in _FENCE.finditer(output):
         yield fenced.group(1)
+
+
+def _bare(output: str) -> Iterator[str]:
     start, unclosed = output.find("{"), 0
     while start != -1 and unclosed < _MAX_UNCLOSED:
         end = _closing_brace(output, start)
@@ -346,32 +420,42 @@ def _text(fields: Mapping[str, Any], key: str) -> str:
 def _unstated(fields: Mapping[str, Any]) -> frozenset[str]:
     """What of it is a default: 5.0 and `standard` are what was stated, too."""
     found = {
-        "importance": _is_number(fields.get("importance")),
-        "permanence": fields.get("permanence") in PERMANENCES,
+        "importance": _number(fields.get("importance")) is not None,
+        "permanence": _spelt(fields.get("permanence")) in PERMANENCES,
     }
     return frozenset(name for name, stated in found.items() if not stated)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+def _number(value: Any) -> float | None:
+    """An importance, clamped to 1..10, also one that is written as a text: "9", "9/10"."""
+    if isinstance(value, str) and (written := _NUMBER.fullmatch(value.strip())):
+        value = float(written[1])
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        return None
+    return float(min(10.0, max(1.0, value)))
+
+
+def _spelt(value: Any) -> object:
+    return value.strip().casefold() if isinstance(value, str) else value
 
 
 def _permanence(value: Any) -> Permanence:
     """The permanence, or the default for an unknown one: the store is strict (PAR-04, C-30)."""
-    return next((one for one in PERMANENCES if one == value), DEFAULT_PERMANENCE)
+    return next((one for one in PERMANENCES if one == _spelt(value)), DEFAULT_PERMANENCE)
 
 
 def _importance(value: Any) -> float:
     """The importance, clamped to 1..10; the default for what is no number (PAR-05)."""
-    if not _is_number(value):
-        return DEFAULT_IMPORTANCE
-    return float(min(10.0, max(1.0, value)))
+    number = _number(value)
+    return DEFAULT_IMPORTANCE if number is None else number
 
 
 def _tags(value: Any) -> tuple[str, ...]:
+    """As many as are kept, without those that are too long: they are not worth the statement."""
     if not isinstance(value, list):
         return ()
-    return tuple(storable(tag).strip() for tag in value if isinstance(tag, str) and tag.strip())
+    found = (storable(tag).strip() for tag in value if isinstance(tag, str) and tag.strip())
+    return tuple(islice((one for one in found if len(one.encode()) <= _MAX_TAG_BYTES), _MAX_TAGS))
 
 
 def _scope(value: Any) -> str | None:
