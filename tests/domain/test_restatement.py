@@ -2,7 +2,12 @@
 
 import pytest
 
-from memory_butler.domain.restatement import SAME_MEANING, restates
+from memory_butler.domain.restatement import (
+    SAME_MEANING,
+    SAME_PROPERTY,
+    of_one_property,
+    restates,
+)
 
 
 @pytest.mark.parametrize(
@@ -39,3 +44,20 @@ def test_other_words_never_restate(statement: str, known: str) -> None:
 
 def test_the_same_words_far_apart_in_meaning_do_not_restate() -> None:
     assert not restates("Likes tea", "Likes the tea", SAME_MEANING - 0.01)
+
+
+@pytest.mark.parametrize(
+    ("content", "predicate", "other", "one"),
+    [
+        ("Peanuts", "allergy", "food_allergy", True),
+        ("Works as a nurse", "Job", "occupation", True),
+        ("2 tablets of 5 mg", "morning_dose", "evening_dose", False),
+        ("Elm Street 4", "Home Address", "work_address", False),
+    ],
+)
+def test_a_bare_value_is_another_thing_under_another_predicate(
+    content: str, predicate: str, other: str, one: bool
+) -> None:
+    assert of_one_property(content, predicate, other, 0.94) is one
+    assert not of_one_property(content, predicate, other, SAME_PROPERTY - 0.01)
+    assert of_one_property(f"It is {content}", predicate, other, 0.5)

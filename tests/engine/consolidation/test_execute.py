@@ -300,6 +300,61 @@ async def test_a_known_fact_in_other_wrapping_is_confirmed_under_whichever_predi
     assert await statuses(admin) == {episode: "consolidated"}
 
 
+@pytest.mark.parametrize(
+    ("known", "other", "content"),
+    [
+        ("favorite_snack", "allergy", "Peanuts"),
+        ("favorite_drink", "allergy", "Red wine"),
+        ("favorite_color", "car_color", "Blue"),
+        ("likes", "dislikes", "Coriander"),
+        ("morning_dose", "evening_dose", "2 tablets of 5 mg"),
+        ("home_address", "work_address", "Elm Street 4"),
+        ("owns", "wants", "A cargo bike"),
+        ("brother", "son", "Tom"),
+        ("birthday", "wedding_day", "4 March"),
+    ],
+)
+async def test_a_bare_value_under_another_predicate_is_another_fact(
+    memory: Memory, principal: Principal, admin: Connection, known: str, other: str, content: str
+) -> None:
+    await store_fact(memory, principal, "user", known, content)
+    await tell(memory, principal, f"User: about {other.replace('_', ' ')}: {content}.")
+    told = fact(content, "E1", predicate=other)
+    report, _ = await consolidate(memory, principal, answer(new_facts=[told]))
+    assert report.total("facts_created") == 1
+    assert {one["predicate"] for one in await facts(admin)} == {known, other}
+
+
+async def test_what_an_answer_says_in_many_ways_is_stored_once(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await tell(memory, principal, "User: My daughter Lena is allergic to hazelnuts.")
+    ways = [
+        ("Lena", "allergy"),
+        ("lena", "allergies"),
+        ("Lena", "food_allergy"),
+        ("Lena (daughter)", "allergy"),
+    ]
+    said = "Lena is allergic to hazelnuts"
+    told = [fact(said, "E1", subject=subject, predicate=kind) for subject, kind in ways]
+    report, _ = await consolidate(memory, principal, answer(new_facts=told))
+    assert (report.total("facts_created"), report.total("facts_confirmed")) == (1, 3)
+    assert len(await facts(admin)) == 1
+
+
+async def test_what_memory_has_and_no_episode_says_neither_confirms_nor_waits(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    await store_fact(memory, principal, "Lena", "allergy", "Allergic to hazelnuts")
+    clock.advance(days=9)
+    await tell(memory, principal, "User: What is 17 times 3?\nAssistant: 51.")
+    told = fact("Lena is allergic to hazelnuts", "E1", subject="Lena", predicate="food_allergy")
+    report, _ = await consolidate(memory, principal, answer(new_facts=[told]))
+    assert report.total("echoes") == 1
+    (known,) = await facts(admin)
+    assert known["last_confirmed_at"] == known["created_at"]
+
+
 @pytest.mark.requirement("EXE-01", "EXE-07")
 async def test_one_failing_action_stops_no_other_and_leaves_nothing_behind(
     memory: Memory, principal: Principal, admin: Connection, monkeypatch: pytest.MonkeyPatch

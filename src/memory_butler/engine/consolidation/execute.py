@@ -29,6 +29,7 @@ from memory_butler.engine.consolidation.known import (
     is_forgotten,
     is_warned_of,
     placed,
+    said_already,
 )
 from memory_butler.engine.consolidation.prepare import Draft, Group, Outcome, Plan
 from memory_butler.engine.curate import confirm_rule
@@ -215,6 +216,7 @@ class _Answer:
             await facts.lock_key(tx, place.new.key)
         new = place.new
         draft = replace(draft, new=new, restates=draft.restates or place.says_again)
+        draft = await self._told_before(draft, new, embedded)
         if draft.held is None:
             try:
                 known = await self._confirm_known(draft, new)
@@ -233,6 +235,16 @@ class _Answer:
             draft = _held(draft, "weak")
         doubted = place.beside[0] if place.beside is not None and place.doubtful else None
         return _Weighed(draft, beside=doubted)
+
+    async def _told_before(self, draft: Draft, new: NewFact, embedded: Embedded) -> Draft:
+        """The draft that only says again what memory has; without evidence it is an echo of it."""
+        if draft.held not in (None, "echo") or (draft.target or draft.restates) is not None:
+            return draft
+        known = await said_already(self.tx, new, embedded)
+        if known is None:
+            return draft
+        unsaid = draft.held is not None or "needs_review" in new.metadata
+        return replace(draft, restates=known, echo=draft.echo or unsaid, held=None)
 
     async def _weighed_rule(self, draft: Draft, new: NewRule, embedded: Embedded) -> _Weighed:
         """The rule that waits for a warning, or is known in just these words; else as it is."""

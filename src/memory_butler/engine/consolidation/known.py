@@ -11,11 +11,16 @@ from memory_butler.domain.events import EventType
 from memory_butler.domain.facts import key_of
 from memory_butler.domain.likeness import adds_nothing, compare, one_more, says_less, telling_words
 from memory_butler.domain.properties import is_of_several
-from memory_butler.domain.restatement import begins, same_words
+from memory_butler.domain.restatement import (
+    begins,
+    of_one_property,
+    same_words,
+    without_fillers,
+)
 from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.beside import own_predicates, under_its_own_key
-from memory_butler.engine.conflicts import COMPARED_CHARACTERS, DEPTH
+from memory_butler.engine.conflicts import COMPARED_CHARACTERS, DEPTH, find_like
 from memory_butler.engine.consolidation.prepare import Draft
 from memory_butler.store import episodes, events, facts, rules
 from memory_butler.store.embeddings import Embedded
@@ -99,6 +104,28 @@ def _stated(new: NewFact, content: str) -> Statement:
     return Statement(new.subject, new.predicate, content)
 
 
+async def said_already(tx: Transaction, new: NewFact, embedded: Embedded) -> UUID | None:
+    """An active fact of its scope, trusted as much, that says it in the same words, if any does.
+
+    Under any predicate for the same, and spelt as any subject that is surely the same: a model
+    tells one thing as an allergy, a food allergy and a condition, of "Lena" and "Lena (daughter)".
+    """
+    if new.period.valid_until is not None:
+        return None  # it may give the known one an end
+    stated = _stated(new, new.content)
+    said = [
+        one
+        for one in await find_like(tx, new, embedded, ())
+        if one.kind == "duplicate"
+        and one.trust >= new.trust
+        and of_one_property(new.content, one.predicate, new.predicate, one.nearness)
+        and _says_the_same(Statement(one.subject, one.predicate, one.content), stated)
+    ]
+    rows = {row["id"]: row for row in await facts.many(tx, [one.id for one in said])}
+    scoped = (one.id for one in said if one.id in rows and rows[one.id]["scope"] == new.scope)
+    return next(scoped, None)
+
+
 async def is_forgotten(tx: Transaction, draft: Draft, new: NewFact, embedded: Embedded) -> bool:
     """Whether something like it was forgotten after its episodes, or on the day before (C-408).
 
@@ -152,6 +179,16 @@ async def is_warned_of(tx: Transaction, draft: Draft, new: NewRule, embedded: Em
             raise GivenUp(f"refused: rule {row['id']}, which said the same, {became}")
         warned = warned or not row["forgotten"]
     return warned
+
+
+def _says_the_same(known: Statement, stated: Statement) -> bool:
+    """Whether two facts say the same words in their order, with or without their subject."""
+    names = known.names | stated.names
+    one, other = (
+        [word for word in without_fillers(said.content) if word not in names]
+        for said in (known, stated)
+    )
+    return one == other
 
 
 def _says_just(known: str, stated: str) -> bool:

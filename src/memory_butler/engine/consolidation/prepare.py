@@ -33,7 +33,7 @@ from memory_butler.domain.permanence import (
     decay_rate_of,
 )
 from memory_butler.domain.principals import Principal
-from memory_butler.domain.restatement import restates, same_words
+from memory_butler.domain.restatement import of_one_property, restates, same_words
 from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation.evidence import Rewording, Witnesses
@@ -393,6 +393,7 @@ class _Stated:
     async def restated(self, draft: Draft) -> UUID | None:
         """The fact on the same subject that the model was shown and a new one only says again.
 
+        A bare value is another fact under another predicate: peanuts as a snack, and as an allergy.
         Without evidence there is none: an echo of memory would confirm what it echoes.
         """
         new = draft.new
@@ -408,14 +409,21 @@ class _Stated:
         ]
         if not known:
             return None
-        stated, *others = await self.memory.embedder.embed_many(
-            [new.content, *(row["content"] for row in known)]
-        )
-        for row, vector in zip(known, others, strict=True):
-            if restates(new.content, row["content"], float(stated @ vector)):
+        embed = self.memory.embedder.embed_many
+        stated, *others = await embed([new.content, *(row["content"] for row in known)])
+        whole, *wholes = await embed([text_of(new), *map(_searched, known)])
+        for row, vector, told in zip(known, others, wholes, strict=True):
+            same_property = key_of(row["predicate"]) == key_of(new.predicate) or of_one_property(
+                new.content, row["predicate"], new.predicate, float(whole @ told)
+            )
+            if same_property and restates(new.content, row["content"], float(stated @ vector)):
                 id: UUID = row["id"]
                 return id
         return None
+
+
+def _searched(row: Row) -> str:
+    return search_text(row["subject"], row["predicate"], row["content"])
 
 
 def _of_user(new: NewFact | NewRule) -> NewFact | NewRule:
