@@ -309,6 +309,11 @@ def _voice(label: re.Match[str]) -> Voice:
     return "assistant" if label["assistant"] else "tool"
 
 
+def spoken(text: str) -> str:
+    """What is said in a text, without who says it."""
+    return _LABEL.sub("", text)
+
+
 def value_of(stated: Statement) -> frozenset[str]:
     """What a statement says beyond its subject and predicate, as `stems`."""
     content, subject = stems(stated.content), stems(stated.subject)

@@ -157,6 +157,15 @@ async def end_run(tx: Transaction, run_id: UUID, outcome: RunOutcome, now: datet
     )
 
 
+async def latest_ratings(tx: Transaction, limit: int) -> tuple[int, int, int]:
+    """Of the latest facts that were learned: how many, how many important, and how many permanent.
+
+    What a model called so, whatever it was stored as.
+    """
+    row = await tx.fetchrow(SQL["latest_ratings"], limit)
+    return row["facts"], row["important"], row["permanent"]
+
+
 async def run(tx: Transaction, run_id: UUID) -> Row | None:
     """The record of one run."""
     return optional(await tx.fetchrow(SQL["run"], run_id))

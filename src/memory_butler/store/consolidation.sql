@@ -86,6 +86,20 @@ WHERE tenant_id = $1 AND id = ANY($2)
 -- name: rules_by_id
 SELECT id, content, scope, maturity, trust FROM rules WHERE tenant_id = $1 AND id = ANY($2)
 
+-- name: latest_ratings
+-- Of the latest facts that were learned from episodes: how many there are, how many of them a model
+-- called important, and how many permanent.
+SELECT count(*)::integer AS facts,
+       count(*) FILTER (WHERE importance >= 8
+                        OR metadata->'overrated' ? 'importance')::integer AS important,
+       count(*) FILTER (WHERE permanence = 'permanent'
+                        OR metadata->'overrated' ? 'permanence')::integer AS permanent
+FROM (
+    SELECT importance, permanence, metadata FROM facts
+    WHERE tenant_id = $1 AND source_episode_id IS NOT NULL AND metadata ? 'support'
+    ORDER BY created_at DESC, id LIMIT $2
+) AS latest
+
 -- name: begin_run
 INSERT INTO consolidation_runs (
     tenant_id, id, butler, trigger_source, model, status, episodes, shown, started_at

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from conftest import Clock, Connection
+from conftest import NOW, Clock, Connection
 from engine.noted import receipt_of
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
@@ -315,3 +315,81 @@ async def test_something_served_does_not_silence_the_meaning_of_another_episode(
     await consolidate(memory, principal, answer(new_facts=[paraphrase]))
     stored = (await facts(admin))[-1]
     assert stored["metadata"]["support"] > 0.3
+
+
+async def test_what_no_episode_tells_of_is_not_confirmed(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    await store_fact(memory, principal, "user", "city", "Lives in Graz")
+    await store_fact(memory, principal, "Lena", "allergy", "Allergic to hazelnuts")
+    clock.advance(days=9)
+    await tell(memory, principal, "User: The bakery in Graz has new opening hours.")
+    everything = answer(confirmations=["F1", "F2"])
+    report, _ = await consolidate(memory, principal, everything)
+    assert report.total("facts_confirmed") == 1
+    assert any("no episode tells of it" in error for error in report.errors)
+    fresh = [one["subject"] for one in await facts(admin) if one["last_confirmed_at"] > NOW]
+    assert fresh == ["user"]
+
+
+async def test_what_is_told_in_another_language_is_confirmed(
+    memory: Memory, principal: Principal
+) -> None:
+    await store_fact(memory, principal, "father", "medical_history", "Had a stroke last year")
+    told = "User: Mein Vater hatte doch letztes Jahr diesen schlimmen Schlaganfall."
+    await tell(memory, principal, told)
+    report, _ = await consolidate(memory, principal, answer(confirmations=["F1"]))
+    assert report.total("facts_confirmed") == 1
+
+
+@pytest.mark.parametrize(
+    ("told", "important"),
+    [
+        ("User: Please add milk to the shopping list.", False),
+        ("User: Bitte setz noch Milch auf die Einkaufsliste, die ist leer.", True),
+    ],
+)
+async def test_what_is_hardly_borne_out_matters_no_more_than_any_in_its_language(
+    memory: Memory, principal: Principal, admin: Connection, told: str, important: bool
+) -> None:
+    await tell(memory, principal, told)
+    invented = fact("Two children named Tim and Zoe", "E1", predicate="children")
+    invented |= {"permanence": "permanent", "importance": 10}
+    await consolidate(memory, principal, answer(new_facts=[invented]))
+    (row,) = await facts(admin)
+    assert row["metadata"]["needs_review"] is True
+    matters = (row["importance"], row["permanence"])
+    assert matters == ((10.0, "permanent") if important else (5.0, "standard"))
+
+
+async def test_a_model_that_calls_all_important_says_nothing_by_it(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    days = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+    things = [f"{what} on {day}" for day in days for what in ("Had soup", "Saw a film", "Swam")]
+    for some in (things[:10], things[10:]):
+        await tell(memory, principal, "User: " + ". ".join(some))
+        told = [
+            fact(one, "E1", predicate=f"event {one}", importance=9, permanence="permanent")
+            for one in some
+        ]
+        await consolidate(memory, principal, answer(new_facts=told))
+    rows = await facts(admin)
+    assert [one["importance"] for one in rows] == [9.0] * 10 + [7.0] * 11
+    assert [one["permanence"] for one in rows] == ["permanent"] * 10 + ["stable"] * 11
+    assert rows[-1]["metadata"]["overrated"] == ["importance", "permanence"]
+    # What was cut down is remembered as what the model called it.
+    await tell(memory, principal, "User: I had tea.")
+    tea = fact("Had tea", "E1", predicate="tea", importance=8)
+    await consolidate(memory, principal, answer(new_facts=[tea]))
+    assert (await facts(admin))[-1]["importance"] == 7.0
+
+
+async def test_a_few_important_facts_are_taken_at_their_word(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    people = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus"]
+    await tell(memory, principal, "User: " + " ".join(f"{one} has asthma." for one in people))
+    told = [fact("Has asthma", "E1", subject=one, importance=9) for one in people]
+    await consolidate(memory, principal, answer(new_facts=told))
+    assert {one["importance"] for one in await facts(admin)} == {9.0}

@@ -16,6 +16,9 @@ from memory_butler.domain.evidence import (
     REVIEW_CONFIDENCE,
     Evidence,
     Hold,
+    lexical_support,
+    spoken,
+    stems,
 )
 from memory_butler.domain.extraction import (
     ConsolidationResult,
@@ -37,15 +40,18 @@ from memory_butler.domain.restatement import of_one_property, restates, same_wor
 from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation.evidence import Rewording, Witnesses
+from memory_butler.engine.consolidation.rating import Ratings, unproven
 from memory_butler.engine.indexing import indexed_text, text_of
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import screened
 from memory_butler.engine.writing import new_fact, new_rule
+from memory_butler.inference import languages
 from memory_butler.store.consolidation import Claimed
 from memory_butler.store.embeddings import Embedded, Vector
 from memory_butler.store.facts import NewFact
 from memory_butler.store.rows import Row
 from memory_butler.store.rules import NewRule
+from memory_butler.store.transaction import transaction
 
 GLOBAL = "global"
 MAX_ERROR_CHARS = 300
@@ -151,12 +157,14 @@ async def prepare(
     stated = _Stated(memory, principal, group, witnesses, outcome)
     # In a thread, as it was parsed: a megabyte is searched for secrets for a third of a second.
     drafts = await asyncio.to_thread(stated.drafts, result)
+    ratings = await _ratings(memory, principal, drafts)
     vectors = await memory.embedder.embed_many([text_of(draft.new) for draft in drafts])
     writes = []
     for draft, vector in zip(drafts, vectors, strict=True):
         judged = await stated.judged(draft, vector)
         if judged is None:
             continue
+        judged = await stated.rated(judged, ratings)
         if group.by_host and not witnesses.said(_statement(judged.new), judged.sources):
             judged = _from_elsewhere(judged, outcome)
         if judged.held is None:
@@ -323,6 +331,23 @@ class _Stated:
         judged = self._by_evidence(draft, evidence)
         return None if judged is None else self._marked_as_echo(judged, reworded)
 
+    async def rated(self, draft: Draft, ratings: Ratings) -> Draft:
+        """The draft, which matters and lasts no more than its evidence and the model's word allow.
+
+        Where the episodes are in another language, their words could not bear it out.
+        """
+        new = draft.new
+        if not isinstance(new, NewFact):
+            return draft
+        new = ratings.weighed(new)
+        if "needs_review" in new.metadata and not await self._foreign(new.content, draft.sources):
+            new = unproven(new)
+        return replace(draft, new=new)
+
+    async def _foreign(self, text: str, sources: Sequence[UUID]) -> bool:
+        told = [spoken(one.content) for one in self.group.shown if one.id in sources]
+        return await asyncio.to_thread(_in_other_languages, text, told)
+
     def _by_evidence(self, draft: Draft, evidence: Evidence) -> Draft | None:
         """Weak evidence lowers a fact's confidence and marks it; too weak, and it is refused."""
         config = self.memory.config.consolidation
@@ -366,14 +391,20 @@ class _Stated:
         return replace(draft, new=new, echo=found is not None)
 
     async def borne_out(self, ids: Sequence[UUID]) -> tuple[UUID, ...]:
-        """The facts to confirm, without those that the episodes have from memory alone."""
+        """The facts to confirm, without those that no episode tells of, or from memory alone."""
         kept, episodes, witnesses = [], self.group.episodes, self.witnesses
         for id in ids:
             row = self.group.facts.get(id)
-            if row is not None and witnesses.quoted(row["content"], episodes):
+            if row is None:
+                kept.append(id)  # which `execute` reports
+                continue
+            text = _searched(row)
+            vector = await self.memory.embedder.embed(text)
+            if not await self._tells(row["content"], text, vector):
+                self.outcome.errors.append(f"fact {id} was not confirmed: no episode tells of it")
+                continue
+            if witnesses.quoted(row["content"], episodes):
                 stated = Statement(row["subject"], row["predicate"], row["content"])
-                text = search_text(row["subject"], row["predicate"], row["content"])
-                vector = await self.memory.embedder.embed(text)
                 if not (
                     witnesses.first_hand(stated, episodes)
                     or await self._said_otherwise(vector, episodes)
@@ -383,6 +414,15 @@ class _Stated:
                     continue
             kept.append(id)
         return tuple(kept)
+
+    async def _tells(self, content: str, text: str, vector: Vector) -> bool:
+        """Whether one of the episodes may tell of a fact; echoes of memory count here."""
+        bound = self.memory.config.consolidation.review_below
+        for one in self.group.shown:
+            told = lexical_support(text, [stems(one.content)])
+            if max(told, self.witnesses.weigh(text, vector, [one.id]).support) >= bound:
+                return True
+        return await self._foreign(content, self.group.episodes)
 
     def _bear_out(self, text: str, vector: Vector) -> bool:
         """Whether episodes without labels of speakers bear a text out, echoes aside."""
@@ -420,6 +460,22 @@ class _Stated:
                 id: UUID = row["id"]
                 return id
         return None
+
+
+async def _ratings(memory: Memory, principal: Principal, drafts: Sequence[Draft]) -> Ratings:
+    stated = [draft.new for draft in drafts if isinstance(draft.new, NewFact)]
+    if not stated:
+        return Ratings()
+    async with transaction(memory.pool, principal.tenant) as tx:
+        return await Ratings.of(tx, stated)
+
+
+def _in_other_languages(text: str, told: Sequence[str]) -> bool:
+    """Whether one of the texts told is in another language; a short English text says too little
+    to be known, and is taken for English."""
+    own = languages.language(text)
+    known = {languages.language(one) for one in told} - {None}
+    return any(one != own and (one != "en" or own is not None) for one in known)
 
 
 def _searched(row: Row) -> str:
