@@ -5,13 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_butler.domain.evidence import (
+    Account,
     Evidence,
     account,
     borne_by_others,
+    holds_until,
     is_question,
     is_quoted,
     is_reworded,
     lexical_support,
+    only_denied,
+    only_supposed,
     stems,
     user_says,
 )
@@ -382,3 +386,65 @@ def test_an_unrelated_word_in_another_conversation_confirms_nothing() -> None:
 def test_who_says_all_of_an_episode_is_known_in_other_languages(speaker: str, users: bool) -> None:
     told = account("Ana mag Katzen.", frozenset(), speaker=speaker)
     assert user_says(told, Statement("Ana", "mag", "Katzen")) is users
+
+
+def _told(text: str) -> Account:
+    return account(text, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "denied", "supposed"),
+    [
+        ("User: I am not diabetic, whatever they say.", "Is diabetic", True, False),
+        (
+            "User: We never keep peanuts at home because of Tom.",
+            "Keeps peanuts at home",
+            True,
+            False,
+        ),
+        ("User: Ich bin nicht mehr bei Siemens.", "Ist bei Siemens", True, False),
+        ("User: If I were vegetarian, what would I eat?", "Is vegetarian", False, True),
+        ("User: My head aches.\nAssistant: You may have migraine.", "Has migraine", False, True),
+        ("User: Did Lena move to Linz?", "Lena moved to Linz", False, True),
+        ("User: Vielleicht ziehen wir nach Linz.", "Zieht nach Linz", False, True),
+        # What is said to be so, and what only looks like it.
+        ("User: No, I am diabetic.", "Is diabetic", False, False),
+        ("User: I do not eat meat.", "Does not eat meat", False, False),
+        ("User: I don't like coffee, I drink tea.", "Drinks tea", False, False),
+        ("User: I can't stand coriander.", "Dislikes coriander", False, False),
+        ("User: Not only Lena but also Tom has asthma.", "Has asthma", False, False),
+        ("User: Don't accept before you checked the clubs.", "Checked clubs", False, False),
+        ("User: Had Lena on the phone, moving to Linz.", "Moving to Linz", False, False),
+        ("User: I am not diabetic. Tom is diabetic.", "Is diabetic", False, False),
+        ("User: I may move to Linz.", "May move to Linz", False, False),
+        ("User: On May 4 I moved to Linz.", "Moved to Linz", False, False),
+        ("User: Is my Skoda due?", "Drives a Skoda", False, False),
+    ],
+)
+def test_what_is_denied_or_supposed_is_told_from_what_is_so(
+    text: str, content: str, denied: bool, supposed: bool
+) -> None:
+    stated = Statement("user", "x", content)
+    assert only_denied([_told(text)], stated) is denied
+    assert only_supposed([_told(text)], stated) is supposed
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "until"),
+    [
+        (
+            "User: Answer briefly today please, I'm in a hurry.",
+            "Always answer briefly",
+            "ephemeral",
+        ),
+        ("User: Antworte heute bitte kurz.", "Antworte kurz", "ephemeral"),
+        ("User: This week use the back door.", "Use the back door", "volatile"),
+        ("User: From today on answer in English.", "Answer in English", None),
+        ("User: Ab heute bitte Deutsch sprechen.", "Deutsch sprechen", None),
+        ("User: Always answer briefly.", "Answer briefly", None),
+        ("User: Check today's weather first.", "Check today's weather first", None),
+        ("User: Answer briefly.\nUser: Answer briefly today.", "Answer briefly", None),
+    ],
+)
+def test_a_request_for_a_time_is_no_rule_for_good(text: str, rule: str, until: str | None) -> None:
+    assert holds_until([_told(text)], rule) == until

@@ -10,7 +10,7 @@ speakers apart, what memory had served may be an echo.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -59,6 +59,49 @@ _NEGATED: Final = re.compile(
 
 # The mark, in a fact's metadata, that the user said it in a conversation.
 BY_USER: Final[Mapping[str, object]] = {"said_by": "user"}
+
+# What in a clause says that something is not so, is only supposed, or holds for a time only.
+_DENIED: Final = re.compile(
+    r"\b(?:not(?! only\b)|never|no|neither|nobody|nicht(?! nur\b)|kein\w{0,2}|nie|niemals|pas"
+    r"|jamais|nunca|jamás|non(?! solo\b)|mai|não)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+# "Don't accept it before you have asked" wants it asked.
+_BUT_THEN: Final = re.compile(
+    r"\b(?:before|until|without|except|bevor|ehe|bis|ohne|außer|avant|sans|antes|hasta|sin|prima"
+    r"|senza|até|sem)\b",
+    re.IGNORECASE,
+)
+_SUPPOSED: Final = re.compile(
+    r"\b(?:if|unless|would|may(?! \d)|might|maybe|perhaps|possibly|probably|imagine|suppose|pretend"
+    r"|wish|wenn|falls|wäre|wären|hätte|hätten|würde|könnte|könnten|vielleicht|womöglich"
+    r"|wahrscheinlich|peut-être|serait|aurait|quizás?|tal vez|fuera|sería|forse|fosse|sarebbe"
+    r"|talvez|seria)\b",
+    re.IGNORECASE,
+)
+_TODAY: Final = re.compile(
+    r"\b(?:today|tonight|this (?:time|morning|evening|afternoon)|for now|right now"
+    r"|just (?:this )?once|heute|diesmal|gerade jetzt|vorerst|ausnahmsweise|aujourd['’]hui|ce soir"
+    r"|cette fois|hoy|esta (?:vez|noche)|por ahora|oggi|stasera|questa volta|per ora|hoje|desta vez"
+    r"|por enquanto)\b",
+    re.IGNORECASE,
+)
+_THIS_WEEK: Final = re.compile(
+    r"\b(?:this (?:week|month)|diese (?:woche)|diesen monat|cette semaine|ce mois-ci"
+    r"|esta semana|este mes|questa settimana|questo mese|este mês)\b",
+    re.IGNORECASE,
+)
+_FOR_GOOD: Final = re.compile(
+    r"\b(?:always|never|every|each|whenever|from (?:today|now|tonight)|as of (?:today|now)|immer"
+    r"|nie|niemals|stets|jede\w|ab (?:heute|jetzt|sofort)|von (?:heute|jetzt|nun) an|künftig"
+    r"|toujours|jamais|chaque|à partir|désormais|siempre|nunca|cada|a partir|sempre|mai|ogni"
+    r"|d['’]ora in|da (?:oggi|ora)|todo)\b",
+    re.IGNORECASE,
+)
+_CLAUSE: Final = re.compile(
+    r"[,;:–—]\s|\s(?:but|aber|sondern|mais|pero|sino|però|mas|because|weil|parce que|porque)\s",
+    re.IGNORECASE,
+)
 
 Voice = Literal["user", "assistant", "tool", "unknown"]
 
@@ -180,6 +223,16 @@ class Assertion:
 
 
 @dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause of whomever: its words by their beginnings, and what may be said against it."""
+
+    words: frozenset[str]
+    denied: bool
+    supposed: bool
+    asked: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """What an episode tells, by who says it, as `stems`.
 
@@ -194,6 +247,7 @@ class Account:
     answers: frozenset[str]
     besides: frozenset[str]
     assertions: tuple[Assertion, ...]
+    clauses: tuple[Clause, ...]
     labelled: bool
 
 
@@ -242,6 +296,7 @@ def account(
             "\n".join(said for place, (_, said) in enumerate(turns) if place not in answers)
         ),
         assertions=tuple(assertions),
+        clauses=tuple(one for _, said in turns for one in _clauses(said)),
         labelled=any(voice != "unknown" for voice, _ in turns),
     )
 
@@ -259,6 +314,26 @@ def is_question(sentence: str) -> bool:
     if first in _VERBS:
         return second.casefold() in _ABOUT or second[0].isupper()
     return first in _ASKS
+
+
+def _clauses(said: str) -> Iterator[Clause]:
+    for sentence in _SENTENCE_END.split(said):
+        asked = sentence.rstrip().endswith(_QUESTION_ENDS) and _asks_whether(sentence)
+        for clause in _CLAUSE.split(sentence):
+            denied = _DENIED.search(clause) is not None and _BUT_THEN.search(clause) is None
+            supposed = _SUPPOSED.search(clause) is not None
+            yield Clause(_beginnings(stems(clause)), denied, supposed, asked)
+
+
+def _asks_whether(sentence: str) -> bool:
+    """Whether a question asks if something is so, and for nothing to be done."""
+    words = _WORD.findall(sentence)
+    first = words[0].casefold() if words else ""
+    return first in _VERBS | _GERMAN_VERBS and not _requests(sentence)
+
+
+def _beginnings(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(word if word[0].isdigit() else word[:_BEGINNING] for word in words)
 
 
 def _answers(turns: Sequence[tuple[Voice, str]]) -> frozenset[int]:
@@ -382,6 +457,47 @@ def only_answered(accounts: Collection[Account], stated: Statement) -> bool:
     answers = frozenset[str]().union(*(one.answers for one in accounts))
     besides = frozenset[str]().union(*(one.besides for one in accounts))
     return bool(value_of(stated) & answers - besides)
+
+
+def only_denied(accounts: Iterable[Account], stated: Statement) -> bool:
+    """Whether all that a statement says is only said not to be so: "I am not diabetic"."""
+    return _only(accounts, stated, lambda one: one.denied and not _DENIED.search(stated.content))
+
+
+def only_supposed(accounts: Iterable[Account], stated: Statement) -> bool:
+    """Whether all that a statement says is only supposed or asked: "if I were a vegetarian", "you
+    may have a migraine", "did Lena move to Linz?"."""
+    supposes = _SUPPOSED.search(stated.content) is not None
+    return _only(accounts, stated, lambda one: one.asked or (one.supposed and not supposes))
+
+
+def _only(
+    accounts: Iterable[Account], stated: Statement, doubtful: Callable[[Clause], bool]
+) -> bool:
+    """Whether each clause that has all words of a statement, one at least, is doubtful."""
+    wanted = _beginnings(stems(stated.content)) - _beginnings(stems(stated.subject))
+    telling = [one for told in accounts for one in told.clauses if wanted and wanted <= one.words]
+    return bool(telling) and all(map(doubtful, telling))
+
+
+def holds_until(told: Iterable[Account], content: str) -> Literal["ephemeral", "volatile"] | None:
+    """For how long the user wants something done, where they say that it is for a time only.
+
+    "Answer briefly today" is no rule for good; "from today on" and "always" are.
+    """
+    wanted = stems(content)
+    said = [
+        one.text
+        for account in told
+        for one in account.assertions
+        if wanted and len(stems(one.text) & wanted) >= STATED * len(wanted)
+    ]
+    if not said or any(map(_FOR_GOOD.search, said)) or _TODAY.search(content):
+        return None
+    if all(map(_TODAY.search, said)):
+        return "ephemeral"
+    weekly = not _THIS_WEEK.search(content) and all(map(_THIS_WEEK.search, said))
+    return "volatile" if weekly else None
 
 
 def _is_telling_number(word: str) -> bool:

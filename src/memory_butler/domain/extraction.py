@@ -42,6 +42,16 @@ _MAX_UNCLOSED: Final = 20
 _MAX_TAGS: Final = 100
 _MAX_TAG_BYTES: Final = 500
 
+_THE_USER: Final = frozenset(
+    """
+    the user|user|i|me|myself|der nutzer|nutzer|die nutzerin|nutzerin|der benutzer|benutzer|ich
+    |l'utilisateur|utilisateur|l'utilisatrice|utilisatrice|el usuario|usuario|la usuaria|usuaria
+    |l'utente|utente|o usuário|usuário|a usuária|usuária
+    """.replace("\n", "")
+    .replace("    ", "")
+    .split("|")
+)
+
 _FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(.*?)```", re.DOTALL | re.IGNORECASE)
 _THOUGHT: Final = "</think>"
 # A string, whatever it holds; or a comma before what closes an array or object.
@@ -293,6 +303,11 @@ def parse(output: str, handles: Mapping[str, UUID] | None = None) -> Consolidati
         tuple(contradictions),
         tuple(reader.errors),
     )
+
+
+def subject_of(stated: str) -> str:
+    """The subject, which is "user" wherever a model calls the user something else."""
+    return "user" if stated.strip().casefold() in _THE_USER else stated
 
 
 def find_object(output: str) -> dict[str, Any] | None:

@@ -393,3 +393,61 @@ async def test_a_few_important_facts_are_taken_at_their_word(
     told = [fact("Has asthma", "E1", subject=one, importance=9) for one in people]
     await consolidate(memory, principal, answer(new_facts=told))
     assert {one["importance"] for one in await facts(admin)} == {9.0}
+
+
+async def test_what_is_denied_where_it_is_told_is_for_review_and_not_the_users_word(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await tell(memory, principal, "User: I am not diabetic, whatever my mother says.")
+    lost = fact("Is diabetic", "E1", predicate="condition", permanence="permanent", importance=9)
+    report, _ = await consolidate(memory, principal, answer(new_facts=[lost]))
+    assert report.total("needs_review") == 1
+    (row,) = await facts(admin)
+    assert row["metadata"]["doubt"] == "denied"
+    assert "said_by" not in row["metadata"]
+    assert (row["confidence"], row["importance"], row["permanence"]) == (0.5, 5.0, "standard")
+
+
+async def test_a_rule_without_its_negation_waits(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await tell(memory, principal, "User: Never send mails at night.")
+    lost = {"content": "Send mails at night", "source_episode_ids": ["E1"]}
+    report, _ = await consolidate(memory, principal, answer(new_rules=[lost]))
+    assert report.total("waiting") == 1
+    assert (await rules(admin))[0]["metadata"]["disabled"] is True
+
+
+async def test_a_request_for_today_is_a_rule_for_today(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await tell(memory, principal, "User: Answer briefly today please, I am in a hurry.")
+    lasting = {"content": "Always answer briefly", "source_episode_ids": ["E1"]}
+    await consolidate(memory, principal, answer(new_rules=[lasting]))
+    assert (await rules(admin))[0]["permanence"] == "ephemeral"
+
+
+async def test_the_example_of_the_instructions_is_learned_only_where_somebody_says_it(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    example = fact("Lactose intolerant", "E1", predicate="dietary_restriction")
+    rule = {"content": "Confirm before sending messages", "source_episode_ids": ["E1"]}
+    copied = answer(new_facts=[example], new_rules=[rule])
+    await tell(memory, principal, "User: What is the weather like?")
+    report, _ = await consolidate(memory, principal, copied)
+    assert sum("example" in error for error in report.errors) == 2
+    assert not await facts(admin)
+    assert not await rules(admin)
+    await tell(memory, principal, "User: I am lactose intolerant.")
+    await consolidate(memory, principal, answer(new_facts=[example]))
+    assert [one["content"] for one in await facts(admin)] == ["Lactose intolerant"]
+
+
+@pytest.mark.parametrize("subject", ["the user", "User", "I", "Der Nutzer", "me"])
+async def test_the_user_is_one_whatever_a_model_calls_them(
+    memory: Memory, principal: Principal, admin: Connection, subject: str
+) -> None:
+    await tell(memory, principal, "User: I live in Graz.")
+    told = fact("Lives in Graz", "E1", subject=subject, predicate="city")
+    await consolidate(memory, principal, answer(new_facts=[told]))
+    assert (await facts(admin))[0]["subject"] == "user"

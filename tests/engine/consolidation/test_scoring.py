@@ -17,7 +17,7 @@ from memory_butler.engine.consolidation.prompt import output_schema
 from memory_butler.engine.consolidation.run import run_consolidation
 from memory_butler.engine.memory import Memory
 
-from .scenes import NOTHING, Answering, answer, fact
+from .scenes import NOTHING, Answering, answer, configured, fact
 
 EVERY = [*read_cases(False), *read_cases(True)]
 CASES = {case["id"]: case for case in EVERY}
@@ -112,7 +112,11 @@ async def test_wrong_answers_do_not(memory: Memory, admin: Connection) -> None:
     three = await _scored(memory, admin, "rule-receipts", "I would rather not.")
     assert (three.unparsed, three.right) == (1, 0)
     four = await _scored(
-        memory, admin, "confirmation-bridge-evening", answer(confirmations=["F1", "F2"])
+        # Otherwise what no episode tells of is not confirmed.
+        configured(memory, review_below=0.0),
+        admin,
+        "confirmation-bridge-evening",
+        answer(confirmations=["F1", "F2"]),
     )
     assert (four.expected, four.right, four.stored) == (1, 1, 2)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 from uuid import UUID
 
 from memory_butler.domain.evidence import (
@@ -10,11 +11,14 @@ from memory_butler.domain.evidence import (
     Evidence,
     account,
     borne_by_others,
+    holds_until,
     is_quoted,
     is_reworded,
     is_said,
     lexical_support,
     only_answered,
+    only_denied,
+    only_supposed,
     user_says,
 )
 from memory_butler.domain.restatement import same_words
@@ -24,6 +28,8 @@ from memory_butler.inference.embedder import Vectors
 from memory_butler.store.consolidation import Claimed
 from memory_butler.store.embeddings import Vector
 from memory_butler.store.rows import Row
+
+Doubt = Literal["denied", "supposed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +125,19 @@ class Witnesses:
     def only_answered(self, stated: Statement, sources: Sequence[UUID]) -> bool:
         """Whether the assistant says some of it in answer to a question, and nobody besides."""
         return only_answered(self._of(sources), stated)
+
+    def doubt(self, stated: Statement, sources: Sequence[UUID]) -> Doubt | None:
+        """Why what the named episodes have in just these words is not said to be so."""
+        told = self._of(sources)
+        if only_denied(told, stated):
+            return "denied"
+        return "supposed" if only_supposed(told, stated) else None
+
+    def holds_until(
+        self, content: str, sources: Sequence[UUID]
+    ) -> Literal["ephemeral", "volatile"] | None:
+        """For how long the user wants something done, where they say that it is for a time."""
+        return holds_until(self._of(sources), content)
 
     def said(self, stated: Statement, sources: Sequence[UUID]) -> bool:
         """Whether the named episodes have the words for it."""

@@ -26,6 +26,7 @@ from memory_butler.domain.extraction import (
     ExtractedFact,
     ExtractedRule,
     UpdatedFact,
+    subject_of,
 )
 from memory_butler.domain.facts import key_of, search_text
 from memory_butler.domain.permanence import (
@@ -39,7 +40,8 @@ from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import of_one_property, restates, same_words
 from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust
-from memory_butler.engine.consolidation.evidence import Rewording, Witnesses
+from memory_butler.engine.consolidation.evidence import Doubt, Rewording, Witnesses
+from memory_butler.engine.consolidation.prompt import examples
 from memory_butler.engine.consolidation.rating import Ratings, unproven
 from memory_butler.engine.indexing import indexed_text, text_of
 from memory_butler.engine.memory import Memory
@@ -199,7 +201,16 @@ class _Stated:
             ),
         ]
         made = (self._draft(what, make) for what, make in makers)
-        return [draft for draft in made if draft is not None]
+        return [draft for draft in made if draft is not None and not self._is_example(draft)]
+
+    def _is_example(self, draft: Draft) -> bool:
+        """Whether it is the example of the instructions, copied, of which no episode tells."""
+        if key_of(draft.new.content) not in examples():
+            return False
+        if self.witnesses.said(_statement(draft.new), draft.sources):
+            return False
+        self.outcome.errors.append("the example of the instructions was left out: nobody said it")
+        return True
 
     def _draft(self, what: str, make: Callable[[], Draft]) -> Draft | None:
         try:
@@ -227,7 +238,7 @@ class _Stated:
         begin, end = self._period(stated, sources)
         new = new_fact(
             self.memory,
-            stated.subject,
+            subject_of(stated.subject),
             stated.predicate,
             stated.content,
             importance=None if "importance" in stated.unstated else stated.importance,
@@ -313,11 +324,15 @@ class _Stated:
         if not first_hand and (echoed or reworded is not None):
             first_hand = await self._said_otherwise(vector, sources)
         if first_hand or not (echoed or reworded is not None):
+            doubt = witnesses.doubt(stated, sources)
+            if doubt is not None and (doubt == "denied" or isinstance(draft.new, NewFact)):
+                return self._in_doubt(draft, doubt, evidence)
             by_user = labelled and witnesses.by_user(stated, sources)
             unsaid = labelled and not by_user and not await self._said_otherwise(vector, sources)
             answered = unsaid and witnesses.only_answered(stated, sources)
             if by_user:
                 draft = replace(draft, new=_of_user(draft.new))
+            draft = replace(draft, new=self._for_a_time(draft.new, sources))
             draft = replace(draft, unsaid=unsaid, answered=answered)
             return self._by_evidence(draft, evidence)
         if witnesses.held(stated) and echoed:
@@ -347,6 +362,25 @@ class _Stated:
     async def _foreign(self, text: str, sources: Sequence[UUID]) -> bool:
         told = [spoken(one.content) for one in self.group.shown if one.id in sources]
         return await asyncio.to_thread(_in_other_languages, text, told)
+
+    def _in_doubt(self, draft: Draft, doubt: Doubt, evidence: Evidence) -> Draft:
+        """What the episodes deny or only suppose: a fact for review, a rule that waits."""
+        self.outcome.counts["needs_review"] += 1
+        self.outcome.errors.append(f"for review: the episodes have it as {doubt}, not as so")
+        mark = {"support": round(evidence.support, 4), "needs_review": True, "doubt": doubt}
+        new = replace(draft.new, metadata=draft.new.metadata | mark)
+        if isinstance(new, NewFact):
+            return replace(draft, new=replace(new, confidence=REVIEW_CONFIDENCE))
+        return replace(draft, new=new, held="weak")
+
+    def _for_a_time(self, new: NewFact | NewRule, sources: Sequence[UUID]) -> NewFact | NewRule:
+        """A rule that the user wants for a time only, whatever the model makes of it."""
+        if isinstance(new, NewFact) or new.permanence in FOR_A_TIME:
+            return new
+        until = self.witnesses.holds_until(new.content, sources)
+        if until is None:
+            return new
+        return replace(new, permanence=until, decay_rate=decay_rate_of(until))
 
     def _by_evidence(self, draft: Draft, evidence: Evidence) -> Draft | None:
         """Weak evidence lowers a fact's confidence and marks it; too weak, and it is refused."""

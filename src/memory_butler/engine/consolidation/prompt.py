@@ -9,7 +9,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from memory_butler.domain.context import CHARS_PER_TOKEN
-from memory_butler.domain.extraction import handle_schema, object_schema
+from memory_butler.domain.extraction import find_object, handle_schema, object_schema
+from memory_butler.domain.facts import key_of
 from memory_butler.domain.permanence import FOR_A_TIME, PERMANENCES
 from memory_butler.domain.text import one_line, without_tag
 from memory_butler.store.consolidation import Claimed
@@ -49,6 +50,16 @@ def skill() -> str:
     """The text of SKILL.md without its front matter."""
     text = files("memory_butler.butlers").joinpath(*_SKILL).read_text("utf-8")
     return text.split("---\n", 2)[2].strip()
+
+
+@cache
+def examples() -> frozenset[str]:
+    """What the example of the answer states, by key: a small model may copy it."""
+    document = find_object(skill()) or {}
+    entries = [
+        entry for name in ("new_facts", "updated_facts", "new_rules") for entry in document[name]
+    ]
+    return frozenset(key_of(entry["content"]) for entry in entries)
 
 
 def estimate_tokens(text: str) -> int:
