@@ -327,7 +327,7 @@ async def test_what_no_episode_tells_of_is_not_confirmed(
     everything = answer(confirmations=["F1", "F2"])
     report, _ = await consolidate(memory, principal, everything)
     assert report.total("facts_confirmed") == 1
-    assert any("no episode tells of it" in error for error in report.errors)
+    assert any("no episode mentions it" in error for error in report.errors)
     fresh = [one["subject"] for one in await facts(admin) if one["last_confirmed_at"] > NOW]
     assert fresh == ["user"]
 

@@ -204,7 +204,7 @@ class _Stated:
         return [draft for draft in made if draft is not None and not self._is_example(draft)]
 
     def _is_example(self, draft: Draft) -> bool:
-        """Whether it is the example of the instructions, copied, of which no episode tells."""
+        """Whether it is the example of the instructions, copied, which no episode mentions."""
         if key_of(draft.new.content) not in examples():
             return False
         if self.witnesses.said(_statement(draft.new), draft.sources):
@@ -425,7 +425,7 @@ class _Stated:
         return replace(draft, new=new, echo=found is not None)
 
     async def borne_out(self, ids: Sequence[UUID]) -> tuple[UUID, ...]:
-        """The facts to confirm, without those that no episode tells of, or from memory alone."""
+        """The facts to confirm, without those that no episode mentions, or from memory alone."""
         kept, episodes, witnesses = [], self.group.episodes, self.witnesses
         for id in ids:
             row = self.group.facts.get(id)
@@ -435,7 +435,7 @@ class _Stated:
             text = _searched(row)
             vector = await self.memory.embedder.embed(text)
             if not await self._tells(row["content"], text, vector):
-                self.outcome.errors.append(f"fact {id} was not confirmed: no episode tells of it")
+                self.outcome.errors.append(f"fact {id} was not confirmed: no episode mentions it")
                 continue
             if witnesses.quoted(row["content"], episodes):
                 stated = Statement(row["subject"], row["predicate"], row["content"])
@@ -450,7 +450,7 @@ class _Stated:
         return tuple(kept)
 
     async def _tells(self, content: str, text: str, vector: Vector) -> bool:
-        """Whether one of the episodes may tell of a fact; echoes of memory count here."""
+        """Whether one of the episodes may mention a fact; echoes of memory count here."""
         bound = self.memory.config.consolidation.review_below
         for one in self.group.shown:
             told = lexical_support(text, [stems(one.content)])
