@@ -63,8 +63,26 @@ BY_USER: Final[Mapping[str, object]] = {"said_by": "user"}
 # What in a clause says that something is not so, is only supposed, or holds for a time only.
 _DENIED: Final = re.compile(
     r"\b(?:not(?! only\b)|never|no|neither|nobody|nicht(?! nur\b)|kein\w{0,2}|nie|niemals|pas"
-    r"|jamais|nunca|jamás|non(?! solo\b)|mai|não)\b|n['’]t\b",
+    r"|jamais|nunca|jamás|non(?! solo\b)|não)\b|n['’]t\b",
     re.IGNORECASE,
+)
+# These come before the verb that they deny. Before a noun, the verb comes before: "I eat no meat".
+_BEFORE_VERBS: Final = frozenset("never non não nunca".split())
+_BEFORE_NOUNS: Final = re.compile(r"no|kein\w{0,2}|pas", re.IGNORECASE)
+# Verbs of which a noun says what somebody is or has.
+_LINKS: Final = frozenset(
+    """
+    is am are was were has have had ist bin sind war waren hat habe haben hatte suis est sommes êtes
+    sont ai as a avons avez ont
+    """.split()
+)
+_SPANISH_LINKS: Final = frozenset("soy es eres somos son está estoy tengo tiene ha he hay".split())
+# What may stand between a denial and what it denies, or between it and "to be" or "to have".
+_BESIDES: Final = frozenset(
+    """
+    any anymore longer more even really ever did mehr wirklich gar plus più mais des du ne please
+    bitte suis sommes êtes avons avez ont soy eres somos tengo sou estou tenho had being
+    """.split()
 )
 # "Don't accept it before you have asked" wants it asked.
 _BUT_THEN: Final = re.compile(
@@ -73,10 +91,32 @@ _BUT_THEN: Final = re.compile(
     re.IGNORECASE,
 )
 _SUPPOSED: Final = re.compile(
-    r"\b(?:if|unless|would|may(?! \d)|might|maybe|perhaps|possibly|probably|imagine|suppose|pretend"
-    r"|wish|wenn|falls|wäre|wären|hätte|hätten|würde|könnte|könnten|vielleicht|womöglich"
-    r"|wahrscheinlich|peut-être|serait|aurait|quizás?|tal vez|fuera|sería|forse|fosse|sarebbe"
-    r"|talvez|seria)\b",
+    r"\b(?:if|unless|(?-i:may) (?:be|have|also|well|even|still)|might|maybe|perhaps|possibly"
+    r"|probably|(?:imagine|suppose|pretend)(?: that)?|wish(?! to\b)"
+    r"|would(?! (?:never|not|like|love|prefer|rather|hate|say|always|appreciate|you|it)\b)"
+    r"|wenn(?=.{1,80}\b(?:wäre|hätte|würde|könnte))|vielleicht|womöglich|wahrscheinlich"
+    r"|(?:wäre|hätte|würde|könnte)\w{0,2}(?!.{0,40}\b(?:gern|gerne|lieber|nie|niemals|sagen)\b)"
+    r"|peut-être(?: que)?|serait|aurait|quizás?|tal vez|sería|si (?:yo )?fuera|forse"
+    r"|fosse|sarebbe|talvez|seria)\b",
+    re.IGNORECASE,
+)
+# Where what is supposed ends: "if you cook, remember that I am allergic to nuts".
+_NO_LONGER_SUPPOSED: Final = re.compile(
+    r"\b(?:and|und|et|y|e|that|dass|que|che|remember|note|know|told|tell|say|possible)\b"
+    r"|[^\W_](?<!only)\s(?:I|ich|je)\b",
+    re.IGNORECASE,
+)
+# A question with these tells: "did you know that I moved?", "is it a problem that …?".
+_TELLS: Final = re.compile(
+    r"\b(?:know|knew|tell|told|mention(?:ed)?|remember|forget|forgot|hear|heard|problem|matter|ok"
+    r"|okay|bother|mind|gesagt|erzählt|erwähnt|vergessen|gewusst|dit|dicho|detto|dito"
+    r"|(?:that|where) (?:I|we|my)|I say)\b",
+    re.IGNORECASE,
+)
+# What somebody calls theirs is there, in whatever they say of it: "is rice good for my diabetes?"
+_OWN: Final = re.compile(
+    r"\b(?:my|our|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|mio|mia|meu|minha)"
+    r"\s([^\W_]{1,40}(?:\s[^\W_]{1,40})?)",
     re.IGNORECASE,
 )
 _TODAY: Final = re.compile(
@@ -92,12 +132,23 @@ _THIS_WEEK: Final = re.compile(
     re.IGNORECASE,
 )
 _FOR_GOOD: Final = re.compile(
-    r"\b(?:always|never|every|each|whenever|from (?:today|now|tonight)|as of (?:today|now)|immer"
-    r"|nie|niemals|stets|jede\w|ab (?:heute|jetzt|sofort)|von (?:heute|jetzt|nun) an|künftig"
+    r"\b(?:always|never|every|each|whenever|forever|(?:in|the) future"
+    r"|(?:from|as of|since|starting|beginning|after) (?:today|now|tonight|this)|immer"
+    r"|nie|niemals|stets|jede\w|(?:ab|seit) (?:heute|jetzt|sofort|diese[rms])"
+    r"|von (?:heute|jetzt|nun) an|künftig|(?:dès|depuis) (?:aujourd|ce)|desde (?:hoy|hoje|est[ea])"
     r"|toujours|jamais|chaque|à partir|désormais|siempre|nunca|cada|a partir|sempre|mai|ogni"
     r"|d['’]ora in|da (?:oggi|ora)|todo)\b",
     re.IGNORECASE,
 )
+_MAX_CLAUSE: Final = 1000
+# What was found or agreed on some day holds from then on: "today we decided to test first".
+_REPORTED: Final = re.compile(
+    r"\b(?:learn(?:ed|t)|agreed|decided|said|told|noticed|found|reali[sz]ed|heard|read|beschlossen"
+    r"|entschieden|vereinbart|ausgemacht|gelernt|gesagt|gemerkt|gehört|décidé|convenu|appris|dit"
+    r"|decid\w{1,5}|acordado|acordamos|aprend\w{1,4}|dicho|deciso|imparato|detto)\b",
+    re.IGNORECASE,
+)
+_BRIEF: Final = 4  # words of a clause that only says when: "just for today"
 _CLAUSE: Final = re.compile(
     r"[,;:–—]\s|\s(?:but|aber|sondern|mais|pero|sino|però|mas|because|weil|parce que|porque)\s",
     re.IGNORECASE,
@@ -223,12 +274,24 @@ class Assertion:
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
-    """A clause of whomever: its words by their beginnings, and what may be said against it."""
+class Denial:
+    """What one word of denial in a clause denies.
 
+    `verb` is the word before it, if that may be another verb than "to be" or "to have", and `of`
+    the word after it; where none is after it, `of` is None and `before` has all words before it.
+    """
+
+    verb: str | None
+    of: str | None
+    before: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause of whomever, its words by their beginnings; `asked`: it asks if something is so."""
+
+    text: str
     words: frozenset[str]
-    denied: bool
-    supposed: bool
     asked: bool
 
 
@@ -319,17 +382,67 @@ def is_question(sentence: str) -> bool:
 def _clauses(said: str) -> Iterator[Clause]:
     for sentence in _SENTENCE_END.split(said):
         asked = sentence.rstrip().endswith(_QUESTION_ENDS) and _asks_whether(sentence)
-        for clause in _CLAUSE.split(sentence):
-            denied = _DENIED.search(clause) is not None and _BUT_THEN.search(clause) is None
-            supposed = _SUPPOSED.search(clause) is not None
-            yield Clause(_beginnings(stems(clause)), denied, supposed, asked)
+        for place, clause in enumerate(_CLAUSE.split(sentence)):
+            # What is so long is no clause, and would take long to read.
+            text = clause if len(clause) <= _MAX_CLAUSE else ""
+            yield Clause(text, _beginnings(stems(clause)), asked and not place)
+
+
+def _supposed(clause: str) -> frozenset[str]:
+    """The words of a clause that are only supposed, by their beginnings."""
+    found = _SUPPOSED.search(clause)
+    after = clause[found.end() :] if found is not None else ""
+    return _beginnings(stems(_NO_LONGER_SUPPOSED.split(after, maxsplit=1)[0]))
+
+
+def _owned(clause: str) -> frozenset[str]:
+    """The words of what somebody calls theirs, by their beginnings."""
+    return _beginnings(stems(" ".join(_OWN.findall(clause))))
+
+
+def _denials(clause: str) -> Iterator[Denial]:
+    if _DENIED.search(clause) is None or _BUT_THEN.search(clause) is not None:
+        return
+    for found in _DENIED.finditer(clause):
+        before, after = (
+            _WORD.findall(part.casefold())
+            for part in (clause[: found.start()], clause[found.end() :])
+        )
+        denied = _beginnings_in_order(after)
+        yield Denial(
+            _verb(found.group().casefold(), before, after),
+            denied[0] if denied else None,
+            frozenset(_beginnings_in_order(before)) if not denied else frozenset(),
+        )
+
+
+def _verb(denial: str, before: Sequence[str], after: Sequence[str]) -> str | None:
+    if denial in _BEFORE_VERBS:
+        return None
+    last = before[-1] if before else ""
+    if _BEFORE_NOUNS.fullmatch(denial):
+        if last in _LINKS or (after and after[0] in _SPANISH_LINKS):
+            return None
+        return last[:_BEGINNING]
+    return next(iter(_beginnings_in_order([last])), None) if last else None
+
+
+def _beginnings_in_order(words: Iterable[str]) -> list[str]:
+    """The telling words among these, by their beginnings."""
+    return [
+        one if one[0].isdigit() else one[:_BEGINNING]
+        for one in words
+        if (len(one) > 1 or one.isdigit()) and one not in _EMPTY_WORDS and one not in _BESIDES
+    ]
 
 
 def _asks_whether(sentence: str) -> bool:
     """Whether a question asks if something is so, and for nothing to be done."""
     words = _WORD.findall(sentence)
     first = words[0].casefold() if words else ""
-    return first in _VERBS | _GERMAN_VERBS and not _requests(sentence)
+    if first not in _VERBS | _GERMAN_VERBS or _requests(sentence):
+        return False
+    return _TELLS.search(sentence) is None
 
 
 def _beginnings(words: Iterable[str]) -> frozenset[str]:
@@ -460,22 +573,51 @@ def only_answered(accounts: Collection[Account], stated: Statement) -> bool:
 
 
 def only_denied(accounts: Iterable[Account], stated: Statement) -> bool:
-    """Whether all that a statement says is only said not to be so: "I am not diabetic"."""
-    return _only(accounts, stated, lambda one: one.denied and not _DENIED.search(stated.content))
+    """Whether all that a statement says is only said not to be so: "I am not diabetic".
+
+    What is denied must be a word of the statement: "I don't eat pork" does not deny the pork that
+    somebody avoids, nor "don't forget that I am diabetic" the diabetes.
+    """
+    if _DENIED.search(stated.content) is not None:
+        return False
+    wanted, subject = _wanted(stated), _beginnings(stems(stated.subject))
+    is_rule = not stated.predicate
+
+    def denies(one: Denial) -> bool:
+        if one.of is None:
+            return bool(one.before - subject) and one.before - subject <= wanted
+        if one.of not in wanted:
+            return False
+        return is_rule or one.verb is None or one.verb in wanted
+
+    return _only(accounts, wanted, lambda one: any(map(denies, _denials(one.text))))
 
 
 def only_supposed(accounts: Iterable[Account], stated: Statement) -> bool:
     """Whether all that a statement says is only supposed or asked: "if I were a vegetarian", "you
     may have a migraine", "did Lena move to Linz?"."""
+    wanted = _wanted(stated)
+    last = {*_beginnings_in_order(_words(stated.content))[-1:]}
+    # "If the alarm rings, the code is 4711": a number is said for what it is.
+    if all(word.isdigit() for word in wanted):
+        return False
     supposes = _SUPPOSED.search(stated.content) is not None
-    return _only(accounts, stated, lambda one: one.asked or (one.supposed and not supposes))
+
+    def only_supposes(one: Clause) -> bool:
+        supposed = one.asked or (not supposes and wanted <= _supposed(one.text))
+        return supposed and not last & _owned(one.text)
+
+    return _only(accounts, wanted, only_supposes)
+
+
+def _wanted(stated: Statement) -> frozenset[str]:
+    return _beginnings(stems(stated.content)) - _beginnings(stems(stated.subject))
 
 
 def _only(
-    accounts: Iterable[Account], stated: Statement, doubtful: Callable[[Clause], bool]
+    accounts: Iterable[Account], wanted: frozenset[str], doubtful: Callable[[Clause], bool]
 ) -> bool:
     """Whether each clause that has all words of a statement, one at least, is doubtful."""
-    wanted = _beginnings(stems(stated.content)) - _beginnings(stems(stated.subject))
     telling = [one for told in accounts for one in told.clauses if wanted and wanted <= one.words]
     return bool(telling) and all(map(doubtful, telling))
 
@@ -494,10 +636,20 @@ def holds_until(told: Iterable[Account], content: str) -> Literal["ephemeral", "
     ]
     if not said or any(map(_FOR_GOOD.search, said)) or _TODAY.search(content):
         return None
-    if all(map(_TODAY.search, said)):
+    if all(_is_wanted(_TODAY, one, wanted) for one in said):
         return "ephemeral"
-    weekly = not _THIS_WEEK.search(content) and all(map(_THIS_WEEK.search, said))
-    return "volatile" if weekly else None
+    weekly = all(_is_wanted(_THIS_WEEK, one, wanted) for one in said)
+    return "volatile" if weekly and not _THIS_WEEK.search(content) else None
+
+
+def _is_wanted(when: re.Pattern[str], sentence: str, wanted: frozenset[str]) -> bool:
+    """Whether a sentence says when just this is wanted, and not when something else happened."""
+    return any(
+        when.search(clause) is not None
+        and _REPORTED.search(clause) is None
+        and (bool(stems(clause) & wanted) or len(_WORD.findall(clause)) <= _BRIEF)
+        for clause in _CLAUSE.split(sentence)
+    )
 
 
 def _is_telling_number(word: str) -> bool:
