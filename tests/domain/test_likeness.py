@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_butler.domain.likeness import Likeness, compare, one_more, says_less, telling_words
+from memory_butler.domain.properties import is_vital
 from memory_butler.domain.quantities import Quantity, agree, disagree, quantities
 from memory_butler.domain.statements import Statement, about_one
 
@@ -386,3 +387,24 @@ def test_amounts_are_looked_up_as_if_each_pair_were_compared(
     second = [Quantity("length", value) for value in (*other, *(1.01 * value for value in one))]
     each = all(any(a.same_as(b) for b in second) for a in first)
     assert agree(first, second) == (each and all(any(a.same_as(b) for a in first) for b in second))
+
+
+@pytest.mark.parametrize(
+    ("predicate", "content", "vital"),
+    [
+        ("allergy", "Nuts", True),
+        ("food_allergy", "Nuts", True),
+        ("Unverträglichkeit", "Laktose", True),
+        ("avoids", "Es alérgica a las nueces", True),
+        ("morning", "Takes two tablets of her medication", True),
+        ("blood_type", "0 negative", True),
+        ("emergency_contact", "Tom", True),
+        ("drink", "Likes tea", False),
+        ("watched", "A film about a smart cat", False),
+        ("plays", "Plasma physics quiz", False),
+    ],
+)
+def test_what_may_cost_somebody_their_health_is_vital(
+    predicate: str, content: str, vital: bool
+) -> None:
+    assert is_vital(Statement("Lena", predicate, content)) is vital

@@ -95,6 +95,22 @@ _SEVERAL: Final = frozenset(
     unvertraglichkeit vaccination
     """.split()
 )
+# What may cost somebody their health if it is not known, wherever a word of it begins.
+_VITAL: Final = re.compile(
+    r"(?<![^\W_])(?:allerg|alerg|intoler|unverträglich|anaphyl|anafil|medicat|medicin|medicam"
+    r"|médicam|medikament|medizin|insulin|epilep|epilés|asthma|asma\b|diabet|diabét"
+    r"|blood.?(?:type|group)|blutgruppe|groupe.sanguin|grupo.sangu|gruppo.sangu|emergenc|emergenz"
+    r"|emergên|notfall|urgence|pacemaker|schrittmacher|contraindic|kontraindik|celiac|coeliac"
+    r"|celíac|celiach|zöliakie|ha?emophil|pregnan|schwanger|seizure|poison)",
+    re.IGNORECASE,
+)
+
+
+def is_vital(statement: Statement) -> bool:
+    """Whether it is about what may cost somebody their health: an allergy, a medicine, whom to call
+    in an emergency."""
+    said = statement.predicate, statement.content
+    return any(_VITAL.search(text) is not None for text in said)
 
 
 def has_one_value(statement: Statement) -> bool:

@@ -67,6 +67,7 @@ MARKS: Final = frozenset(
         "needs_review",
         "support",
         "needs_inversion",
+        "overrated",
         "resembles",
         "settled",
         "waiting",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from memory_butler.domain.episodes import ConsolidationStatus
@@ -157,13 +157,19 @@ async def end_run(tx: Transaction, run_id: UUID, outcome: RunOutcome, now: datet
     )
 
 
-async def latest_ratings(tx: Transaction, limit: int) -> tuple[int, int, int]:
-    """Of the latest facts that were learned: how many, how many important, and how many permanent.
+class LatestRatings(NamedTuple):
+    """How many facts were learned of late, on how many days, and how many of them a model called
+    important or permanent, whatever they were stored as."""
 
-    What a model called so, whatever it was stored as.
-    """
-    row = await tx.fetchrow(SQL["latest_ratings"], limit)
-    return row["facts"], row["important"], row["permanent"]
+    facts: int
+    days: int
+    important: int
+    permanent: int
+
+
+async def latest_ratings(tx: Transaction, limit: int) -> LatestRatings:
+    """How a model rated the latest facts that were learned."""
+    return LatestRatings(**await tx.fetchrow(SQL["latest_ratings"], limit))
 
 
 async def run(tx: Transaction, run_id: UUID) -> Row | None:

@@ -87,15 +87,16 @@ WHERE tenant_id = $1 AND id = ANY($2)
 SELECT id, content, scope, maturity, trust FROM rules WHERE tenant_id = $1 AND id = ANY($2)
 
 -- name: latest_ratings
--- Of the latest facts that were learned from episodes: how many there are, how many of them a model
--- called important, and how many permanent.
+-- Of the latest facts that were learned from episodes: how many there are, from how many days, how
+-- many of them a model called important, and how many permanent.
 SELECT count(*)::integer AS facts,
+       count(DISTINCT (created_at AT TIME ZONE 'UTC')::date)::integer AS days,
        count(*) FILTER (WHERE importance >= 8
                         OR metadata->'overrated' ? 'importance')::integer AS important,
        count(*) FILTER (WHERE permanence = 'permanent'
                         OR metadata->'overrated' ? 'permanence')::integer AS permanent
 FROM (
-    SELECT importance, permanence, metadata FROM facts
+    SELECT importance, permanence, metadata, created_at FROM facts
     WHERE tenant_id = $1 AND source_episode_id IS NOT NULL AND metadata ? 'support'
     ORDER BY created_at DESC, id LIMIT $2
 ) AS latest

@@ -1,6 +1,7 @@
 """Statements that the episodes do not bear out, and what memory itself had said before."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -11,6 +12,7 @@ from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.context import build_context
 from memory_butler.engine.curate import get_memory
+from memory_butler.engine.edits import edit_fact
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.recall import recall, search
 from memory_butler.engine.receipts import explain, replay
@@ -362,27 +364,77 @@ async def test_what_is_hardly_borne_out_matters_no_more_than_any_in_its_language
     assert matters == ((10.0, "permanent") if important else (5.0, "standard"))
 
 
-async def test_a_model_that_calls_all_important_says_nothing_by_it(
-    memory: Memory, principal: Principal, admin: Connection
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_HOLIDAYS = "Easter Whitsun Christmas Lent Advent Epiphany Halloween".split()
+_DONE = "Had soup,Saw a film,Swam,Read a book,Baked bread,Met Tom,Sold a chair,Ran home".split(",")
+
+
+async def _a_week(
+    memory: Memory, principal: Principal, clock: Clock, days: list[str], **rated: Any
 ) -> None:
-    days = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-    things = [f"{what} on {day}" for day in days for what in ("Had soup", "Saw a film", "Swam")]
-    for some in (things[:10], things[10:]):
-        await tell(memory, principal, "User: " + ". ".join(some))
+    """Fifty-six facts of seven days, which the model rates like this."""
+    for day in days:
+        things = [f"{done} on {day}" for done in _DONE]
+        await tell(memory, principal, "User: " + ". ".join(things))
+        told = [fact(one, "E1", predicate=f"event {one}", **rated) for one in things]
+        await consolidate(memory, principal, answer(new_facts=told))
+        clock.advance(days=1)
+
+
+async def test_a_model_that_calls_all_important_says_nothing_by_it(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    await _a_week(memory, principal, clock, _DAYS, importance=9, permanence="permanent")
+    assert {one["importance"] for one in await facts(admin)} == {9.0}
+    await tell(memory, principal, "User: I had tea. Lena takes her pills at noon.")
+    tea = fact("Had tea", "E1", predicate="tea", importance=8, permanence="permanent")
+    pills = fact("Takes her pills at noon", "E1", subject="Lena", predicate="medication")
+    vital = pills | {"importance": 9, "permanence": "permanent"}
+    report, _ = await consolidate(memory, principal, answer(new_facts=[tea, vital]))
+    *_, less, kept = await facts(admin)
+    assert (less["importance"], less["permanence"]) == (7.0, "stable")
+    assert less["metadata"]["overrated"] == {"importance": 8.0, "permanence": "permanent"}
+    assert sum("nearly every fact" in error for error in report.errors) == 1
+    assert (kept["importance"], kept["permanence"]) == (9.0, "permanent")
+    # A better model is believed once the latest facts are its own.
+    await _a_week(memory, principal, clock, _HOLIDAYS, importance=5)
+    await tell(memory, principal, "User: I had cocoa.")
+    cocoa = fact("Had cocoa", "E1", predicate="cocoa", importance=8)
+    await consolidate(memory, principal, answer(new_facts=[cocoa]))
+    assert (await facts(admin))[-1]["importance"] == 8.0
+
+
+async def test_much_that_matters_told_in_one_evening_is_taken_at_its_word(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    for start in range(0, 60, 20):
+        people = [f"Person{number}" for number in range(start, start + 20)]
+        await tell(
+            memory, principal, "User: " + " ".join(f"{one} fears heights." for one in people)
+        )
         told = [
-            fact(one, "E1", predicate=f"event {one}", importance=9, permanence="permanent")
-            for one in some
+            fact("Fears heights", "E1", subject=one, predicate="fear", importance=9)
+            for one in people
         ]
         await consolidate(memory, principal, answer(new_facts=told))
-    rows = await facts(admin)
-    assert [one["importance"] for one in rows] == [9.0] * 10 + [7.0] * 11
-    assert [one["permanence"] for one in rows] == ["permanent"] * 10 + ["stable"] * 11
-    assert rows[-1]["metadata"]["overrated"] == ["importance", "permanence"]
-    # What was cut down is remembered as what the model called it.
-    await tell(memory, principal, "User: I had tea.")
-    tea = fact("Had tea", "E1", predicate="tea", importance=8)
-    await consolidate(memory, principal, answer(new_facts=[tea]))
-    assert (await facts(admin))[-1]["importance"] == 7.0
+        clock.advance(minutes=20)
+    stored = await facts(admin)
+    assert len(stored) == 60
+    assert {one["importance"] for one in stored} == {9.0}
+
+
+async def test_an_edit_brings_back_what_was_rated_less(
+    memory: Memory, principal: Principal, admin: Connection, clock: Clock
+) -> None:
+    await _a_week(memory, principal, clock, _DAYS, importance=9)
+    await tell(memory, principal, "User: The boiler is in the cellar.")
+    boiler = fact("In the cellar", "E1", subject="boiler", predicate="location", importance=9)
+    await consolidate(memory, principal, answer(new_facts=[boiler]))
+    less = (await facts(admin))[-1]
+    assert less["importance"] == 7.0
+    edited = await edit_fact(memory, principal, less["id"], {"importance": 9})
+    assert edited["importance"] == 9.0
+    assert "overrated" not in edited["metadata"]
 
 
 async def test_a_few_important_facts_are_taken_at_their_word(

@@ -42,7 +42,7 @@ from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation.evidence import Doubt, Rewording, Witnesses
 from memory_butler.engine.consolidation.prompt import examples
-from memory_butler.engine.consolidation.rating import Ratings, unproven
+from memory_butler.engine.consolidation.rating import OVERRATED, Ratings, unproven
 from memory_butler.engine.indexing import indexed_text, text_of
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import screened
@@ -57,6 +57,10 @@ from memory_butler.store.transaction import transaction
 
 GLOBAL = "global"
 MAX_ERROR_CHARS = 300
+_OVERRATES = (
+    "the model calls nearly every fact important or permanent: where it does, the fact is stored "
+    "as less, and says so in `overrated`"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +359,8 @@ class _Stated:
         if not isinstance(new, NewFact):
             return draft
         new = ratings.weighed(new)
+        if OVERRATED in new.metadata and _OVERRATES not in self.outcome.errors:
+            self.outcome.errors.append(_OVERRATES)
         if "needs_review" in new.metadata and not await self._foreign(new.content, draft.sources):
             new = unproven(new)
         return replace(draft, new=new)
@@ -497,11 +503,10 @@ class _Stated:
 
 
 async def _ratings(memory: Memory, principal: Principal, drafts: Sequence[Draft]) -> Ratings:
-    stated = [draft.new for draft in drafts if isinstance(draft.new, NewFact)]
-    if not stated:
+    if not any(isinstance(draft.new, NewFact) for draft in drafts):
         return Ratings()
     async with transaction(memory.pool, principal.tenant) as tx:
-        return await Ratings.of(tx, stated)
+        return await Ratings.of(tx)
 
 
 def _in_other_languages(text: str, told: Sequence[str]) -> bool:

@@ -1,27 +1,29 @@
 """How much a model's word counts on how much a fact matters, and for how long it holds (C-574).
 
 A model that calls nearly everything important and permanent says nothing by it: what matters would
-drown in what does not, and nothing would ever fade.
+drown in what does not, and nothing would ever fade. That it does so has to be its habit: a family
+tells all its allergies in one evening, a clinic all its letters in one day (C-535).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from memory_butler.domain.facts import DEFAULT_IMPORTANCE
 from memory_butler.domain.permanence import DEFAULT_PERMANENCE, Permanence, decay_rate_of
+from memory_butler.domain.properties import is_vital
+from memory_butler.domain.statements import Statement
 from memory_butler.engine.recall import matters_most
 from memory_butler.store import consolidation
 from memory_butler.store.facts import NewFact
 from memory_butler.store.transaction import Transaction
 
-OVERRATED: Final = "overrated"  # in metadata: of what the model's rating does not count
+OVERRATED: Final = "overrated"  # in metadata: what the model said, which does not count
 
-# Of so many of the latest facts that were learned, and of no fewer than that.
+# Of so many of the latest facts that were learned, and on no fewer days than these.
 _LATEST: Final = 50
-_FEWEST: Final = 20
+_DAYS: Final = 7
 # From this share on a rating says nothing. A careful reader calls one fact of nine important.
-_MOST: Final = 0.6
+_MOST: Final = 0.75
 # The highest that does not bring a fact into every context (C-120).
 _ORDINARY: Final = 7.0
 _LASTING: Final[Permanence] = "stable"
@@ -37,25 +39,25 @@ class Ratings:
     permanent: bool = False
 
     @classmethod
-    async def of(cls, tx: Transaction, stated: Sequence[NewFact]) -> "Ratings":
-        """By the latest facts that were learned, and those that are stated now."""
-        known, important, permanent = await consolidation.latest_ratings(tx, _LATEST)
-        known += len(stated)
-        important += sum(matters_most(one.importance) for one in stated)
-        permanent += sum(one.permanence in _NEVER_FADE for one in stated)
-        enough = known >= _FEWEST
-        return cls(enough and important >= _MOST * known, enough and permanent >= _MOST * known)
+    async def of(cls, tx: Transaction) -> "Ratings":
+        """By the latest facts that were learned."""
+        latest = await consolidation.latest_ratings(tx, _LATEST)
+        enough = latest.facts >= _LATEST and latest.days >= _DAYS
+        many = _MOST * latest.facts
+        return cls(enough and latest.important >= many, enough and latest.permanent >= many)
 
     def weighed(self, new: NewFact) -> NewFact:
-        """The fact with no higher ratings than the model's word is worth."""
-        overrated = []
+        """The fact with no higher ratings than the model's word is worth, but for what is vital."""
+        if is_vital(Statement(new.subject, new.predicate, new.content)):
+            return new
+        overrated: dict[str, object] = {}
         if self.important and matters_most(new.importance):
+            overrated["importance"] = new.importance
             new = replace(new, importance=_ORDINARY)
-            overrated.append("importance")
         if self.permanent and new.permanence in _NEVER_FADE:
+            overrated["permanence"] = new.permanence
             new = _lasting(new, _LASTING)
-            overrated.append("permanence")
-        return _marked(new, overrated)
+        return replace(new, metadata={**new.metadata, OVERRATED: overrated}) if overrated else new
 
 
 def unproven(new: NewFact) -> NewFact:
@@ -67,9 +69,3 @@ def unproven(new: NewFact) -> NewFact:
 
 def _lasting(new: NewFact, permanence: Permanence) -> NewFact:
     return replace(new, permanence=permanence, decay_rate=decay_rate_of(permanence))
-
-
-def _marked(new: NewFact, overrated: Sequence[str]) -> NewFact:
-    if not overrated:
-        return new
-    return replace(new, metadata={**new.metadata, OVERRATED: list(overrated)})
