@@ -451,3 +451,42 @@ async def test_the_user_is_one_whatever_a_model_calls_them(
     told = fact("Lives in Graz", "E1", subject=subject, predicate="city")
     await consolidate(memory, principal, answer(new_facts=[told]))
     assert (await facts(admin))[0]["subject"] == "user"
+
+
+@pytest.mark.parametrize(
+    ("told", "waits"),
+    [
+        ("User: Find me a recipe for dinner.\nAssistant: Here is a steak recipe.", True),
+        ("User: I eat meat again.\nAssistant: Noted.", False),
+        ("User: Plan dinner.\nAssistant: You eat meat again, as I have noted.", False),
+    ],
+)
+async def test_what_nobody_says_a_word_of_replaces_nothing(
+    memory: Memory, principal: Principal, admin: Connection, told: str, waits: bool
+) -> None:
+    await store_fact(memory, principal, "user", "diet", "Is vegetarian", permanence="stable")
+    await tell(memory, principal, told)
+    turned = fact("Eats meat and is not vegetarian", "E1", predicate="diet", target_id="F1")
+    report, _ = await consolidate(memory, principal, answer(updated_facts=[turned]))
+    assert report.total("waiting") == waits
+    active = [one["content"] for one in await facts(admin) if one["validity"] == "active"]
+    assert active == ["Is vegetarian" if waits else "Eats meat and is not vegetarian"]
+
+
+@pytest.mark.parametrize(
+    ("permanence", "end", "ends"),
+    [
+        ("permanent", "2026-03-01", False),
+        ("permanent", "2026-03-20", True),
+        ("standard", "2026-03-01", True),
+    ],
+)
+async def test_what_never_changes_does_not_end_on_the_day_it_is_told(
+    memory: Memory, principal: Principal, admin: Connection, permanence: str, end: str, ends: bool
+) -> None:
+    await tell(memory, principal, "User: Lena is allergic to hazelnuts.")
+    told = fact("Allergic to hazelnuts", "E1", subject="Lena", predicate="allergy")
+    told |= {"permanence": permanence, "valid_until": end}
+    await consolidate(memory, principal, answer(new_facts=[told]))
+    (row,) = await facts(admin)
+    assert (row["valid_until"] is not None) == ends

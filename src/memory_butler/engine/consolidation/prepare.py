@@ -4,8 +4,9 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
+from typing import Final
 from uuid import UUID
 
 from memory_butler.domain.errors import MemoryButlerError
@@ -56,6 +57,8 @@ from memory_butler.store.rules import NewRule
 from memory_butler.store.transaction import transaction
 
 GLOBAL = "global"
+# The end of the day on which something was told is no later than that.
+_DAY: Final = timedelta(days=1)
 MAX_ERROR_CHARS = 300
 
 
@@ -91,8 +94,9 @@ class Draft:
 
     `restates` is a fact the model was shown that says the same: that is confirmed instead, unless
     the draft is an `echo`, which is news of nothing. `unsaid`: an assistant or a tool says it in a
-    conversation, and the user does not; `answered`: it is an answer and no report. What is `held`
-    waits for a person, or for a second witness, and says why.
+    conversation, and the user does not; `answered`: it is an answer and no report; `unheard`: nor
+    does anybody say a word of it. What is `held` waits for a person, or for a second witness, and
+    says why.
     """
 
     new: NewFact | NewRule
@@ -104,6 +108,7 @@ class Draft:
     echo: bool = False
     unsaid: bool = False
     answered: bool = False
+    unheard: bool = False
     held: Hold | None = None
 
 
@@ -261,9 +266,13 @@ class _Stated:
         """From when and until when a fact holds; None: from now, without an end.
 
         What is over by now began when it was told, and is history: "in Faro for the week". An end
-        from before it was told is the model's mistake, and counts as none.
+        from before it was told is the model's mistake, and counts as none. So does
+        that of the day itself of what never changes: a small model may fill it in everywhere.
         """
         end, told = stated.valid_until, self.group.told(sources)
+        if end is not None and stated.permanence == "permanent" and end <= told + _DAY:
+            self.outcome.errors.append("valid_until: what never changes does not end on its day")
+            end = None
         if end is None or end > self.memory.clock():
             return None, end
         return (told, end) if told < end else (None, None)
@@ -333,7 +342,12 @@ class _Stated:
             if by_user:
                 draft = replace(draft, new=_of_user(draft.new))
             draft = replace(draft, new=self._for_a_time(draft.new, sources))
-            draft = replace(draft, unsaid=unsaid, answered=answered)
+            unheard = (
+                unsaid
+                and not witnesses.has_a_word(stated, sources)
+                and not await self._foreign(stated.content, sources)
+            )
+            draft = replace(draft, unsaid=unsaid, answered=answered, unheard=unheard)
             return self._by_evidence(draft, evidence)
         if witnesses.held(stated) and echoed:
             self._echoed("a statement that memory has already was left out")
