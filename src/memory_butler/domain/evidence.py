@@ -238,7 +238,8 @@ class Account:
 
     `own` is everything but echoes, `others` that part of it that is not known to be the user's,
     `echoes` what memory had served; `answers` what the assistant says to a question and nothing
-    else, `besides` what else is said. `labelled`: the episode tells its speakers apart.
+    else, `besides` what else is said; `brought` what tools bring, `talked` all else.
+    `labelled`: the episode tells its speakers apart.
     """
 
     own: frozenset[str]
@@ -246,6 +247,8 @@ class Account:
     echoes: frozenset[str]
     answers: frozenset[str]
     besides: frozenset[str]
+    brought: frozenset[str]
+    talked: frozenset[str]
     assertions: tuple[Assertion, ...]
     clauses: tuple[Clause, ...]
     labelled: bool
@@ -295,6 +298,8 @@ def account(
         besides=stems(
             "\n".join(said for place, (_, said) in enumerate(turns) if place not in answers)
         ),
+        brought=stems("\n".join(said for voice, said in turns if voice == "tool")),
+        talked=stems("\n".join(said for voice, said in turns if voice != "tool")),
         assertions=tuple(assertions),
         clauses=tuple(one for _, said in turns for one in _clauses(said)),
         labelled=any(voice != "unknown" for voice, _ in turns),
@@ -498,6 +503,16 @@ def holds_until(told: Iterable[Account], content: str) -> Literal["ephemeral", "
         return "ephemeral"
     weekly = not _THIS_WEEK.search(content) and all(map(_THIS_WEEK.search, said))
     return "volatile" if weekly else None
+
+
+def only_brought(accounts: Iterable[Account], content: str) -> bool:
+    """Whether a tool brought most of what is stated, and people and agents say little of it."""
+    told, wanted = list(accounts), stems(content)
+    brought = frozenset[str]().union(*(one.brought for one in told))
+    talked = frozenset[str]().union(*(one.talked for one in told))
+    return len(wanted & brought) >= max(1, QUOTED * len(wanted)) and len(
+        wanted & talked
+    ) < STATED * len(wanted)
 
 
 def _is_telling_number(word: str) -> bool:

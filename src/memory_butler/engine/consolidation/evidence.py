@@ -17,6 +17,7 @@ from memory_butler.domain.evidence import (
     is_said,
     lexical_support,
     only_answered,
+    only_brought,
     only_denied,
     only_supposed,
     user_says,
@@ -143,6 +144,10 @@ class Witnesses:
     def said(self, stated: Statement, sources: Sequence[UUID]) -> bool:
         """Whether the named episodes have the words for it."""
         return is_said(self._of(sources), stated)
+
+    def only_brought(self, content: str, sources: Sequence[UUID]) -> bool:
+        """Whether the named episodes have it from a tool, such as a page or a mail."""
+        return only_brought(self._of(sources), content)
 
     def has_a_word(self, stated: Statement, sources: Sequence[UUID]) -> bool:
         """Whether the named episodes have a word of what is stated, whoever says it."""

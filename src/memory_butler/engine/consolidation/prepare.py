@@ -38,7 +38,7 @@ from memory_butler.domain.permanence import (
     decay_rate_of,
 )
 from memory_butler.domain.principals import Principal
-from memory_butler.domain.restatement import of_one_property, restates, same_words
+from memory_butler.domain.restatement import of_one_property, restates, same_rule, same_words
 from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation.evidence import Doubt, Rewording, Witnesses
@@ -279,11 +279,17 @@ class _Stated:
 
     def _rule(self, stated: ExtractedRule) -> Draft:
         sources, marked = self._sources(stated.sources)
+        scope = self._scope(stated.scope)
+        known = (
+            row["content"]
+            for row in self.group.rules.values()
+            if row["scope"] == scope and same_rule(stated.content, row["content"])
+        )
         new = new_rule(
             self.memory,
-            stated.content,
+            next(known, stated.content),  # which then is confirmed
             permanence=self._permanence(stated),
-            scope=self._scope(stated.scope),
+            scope=scope,
             tags=list(stated.tags),
             source_butler=self.group.butler,
             source_episode_id=sources[0],
@@ -341,7 +347,7 @@ class _Stated:
             answered = unsaid and witnesses.only_answered(stated, sources)
             if by_user:
                 draft = replace(draft, new=_of_user(draft.new))
-            draft = replace(draft, new=self._for_a_time(draft.new, sources))
+            draft = replace(draft, new=self._as_told(draft.new, sources))
             unheard = (
                 unsaid
                 and not witnesses.has_a_word(stated, sources)
@@ -387,12 +393,15 @@ class _Stated:
             return replace(draft, new=replace(new, confidence=REVIEW_CONFIDENCE))
         return replace(draft, new=new, held="weak")
 
-    def _for_a_time(self, new: NewFact | NewRule, sources: Sequence[UUID]) -> NewFact | NewRule:
-        """A rule that the user wants for a time only, whatever the model makes of it."""
-        if isinstance(new, NewFact) or new.permanence in FOR_A_TIME:
+    def _as_told(self, new: NewFact | NewRule, sources: Sequence[UUID]) -> NewFact | NewRule:
+        """A rule that holds as long as the user wants it, whatever the model makes of it, and is
+        trusted as a tool's output where a page or a mail in the session demands it."""
+        if isinstance(new, NewFact):
             return new
+        if self.witnesses.only_brought(new.content, sources):
+            new = replace(new, trust=min(new.trust, Trust.TOOL_OUTPUT))
         until = self.witnesses.holds_until(new.content, sources)
-        if until is None:
+        if until is None or new.permanence in FOR_A_TIME:
             return new
         return replace(new, permanence=until, decay_rate=decay_rate_of(until))
 
