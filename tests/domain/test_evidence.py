@@ -388,6 +388,28 @@ def test_who_says_all_of_an_episode_is_known_in_other_languages(speaker: str, us
     assert user_says(told, Statement("Ana", "mag", "Katzen")) is users
 
 
+@pytest.mark.parametrize(
+    ("text", "predicate", "content", "doubtful"),
+    [
+        ("User: I don't like coriander.", "dislikes", "Coriander", False),
+        ("User: I don't like coriander.", "likes", "Coriander", True),
+        ("User: Lena can't have nuts.", "allergy", "Nuts", False),
+        ("User: I don't eat meat.", "diet_exclusions", "Meat", False),
+        ("User: Maybe we move to Linz.", "possible_move", "Linz", False),
+        ("User: Maybe we move to Linz.", "city", "Linz", True),
+        ("User: A window seat if possible.", "seat", "Window seat", False),
+        ("User: I would like a window seat.", "seat", "Window seat", False),
+        ("User: Ich hätte gern einen Fensterplatz.", "platz", "Fensterplatz", False),
+    ],
+)
+def test_a_predicate_may_say_that_it_is_not_or_only_perhaps(
+    text: str, predicate: str, content: str, doubtful: bool
+) -> None:
+    stated = Statement("user", predicate, content)
+    told = [_told(text)]
+    assert (only_denied(told, stated) or only_supposed(told, stated)) is doubtful
+
+
 def _told(text: str) -> Account:
     return account(text, frozenset())
 

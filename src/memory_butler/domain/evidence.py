@@ -66,6 +66,18 @@ _DENIED: Final = re.compile(
     r"|jamais|nunca|jamás|non(?! solo\b)|mai|não)\b|n['’]t\b",
     re.IGNORECASE,
 )
+# Predicates that say themselves that something is not, or only perhaps: "dislikes: coriander".
+_AVERSE: Final = re.compile(
+    r"\b(?:no|not|never|non|without|ex|nicht|kein\w{0,2}|ohne|sans|sin|senza|sem"
+    r"|(?:dis|avoid|avers|hat|intoler|allerg|restrict|exclu|forbid|former|past|end|stop|quit|lack"
+    r"|abneig|unvertr|vermeid|évit|détest|evit|odi|rifiut|rechaz)\w{0,20})\b",
+    re.IGNORECASE,
+)
+_WISHED: Final = re.compile(
+    r"\b(?:consider|plan|wish|possib|potential|idea|option|maybe|goal|want|dream|interest|hope|intend"
+    r"|prefer|wunsch|vorlieb|überleg|envie|projet|préf|dese|sogn|sonh)\w{0,20}\b",
+    re.IGNORECASE,
+)
 # "Don't accept it before you have asked" wants it asked.
 _BUT_THEN: Final = re.compile(
     r"\b(?:before|until|without|except|bevor|ehe|bis|ohne|außer|avant|sans|antes|hasta|sin|prima"
@@ -73,8 +85,10 @@ _BUT_THEN: Final = re.compile(
     re.IGNORECASE,
 )
 _SUPPOSED: Final = re.compile(
-    r"\b(?:if|unless|would|may(?! \d)|might|maybe|perhaps|possibly|probably|imagine|suppose|pretend"
-    r"|wish|wenn|falls|wäre|wären|hätte|hätten|würde|könnte|könnten|vielleicht|womöglich"
+    r"\b(?:if(?! (?:possible|you can|need))|unless|would(?! (?:like|love|prefer|rather|be))"
+    r"|may(?! \d)|might|maybe|perhaps|possibly|probably|imagine|suppose|pretend|wish"
+    r"|wenn(?! möglich)|falls|wäre(?! (?:gut|schön|nett|toll))|wären|hätte(?! (?:ich )?gern)"
+    r"|hätten(?! (?:wir )?gern)|würde(?! (?:ich )?gern)|könnte|könnten|vielleicht|womöglich"
     r"|wahrscheinlich|peut-être|serait|aurait|quizás?|tal vez|fuera|sería|forse|fosse|sarebbe"
     r"|talvez|seria)\b",
     re.IGNORECASE,
@@ -466,14 +480,20 @@ def only_answered(accounts: Collection[Account], stated: Statement) -> bool:
 
 def only_denied(accounts: Iterable[Account], stated: Statement) -> bool:
     """Whether all that a statement says is only said not to be so: "I am not diabetic"."""
-    return _only(accounts, stated, lambda one: one.denied and not _DENIED.search(stated.content))
+    if _DENIED.search(stated.content) or _AVERSE.search(_asked(stated)):
+        return False
+    return _only(accounts, stated, lambda one: one.denied)
 
 
 def only_supposed(accounts: Iterable[Account], stated: Statement) -> bool:
     """Whether all that a statement says is only supposed or asked: "if I were a vegetarian", "you
     may have a migraine", "did Lena move to Linz?"."""
-    supposes = _SUPPOSED.search(stated.content) is not None
+    supposes = _SUPPOSED.search(stated.content) or _WISHED.search(_asked(stated))
     return _only(accounts, stated, lambda one: one.asked or (one.supposed and not supposes))
+
+
+def _asked(stated: Statement) -> str:
+    return stated.predicate.replace("_", " ")
 
 
 def _only(

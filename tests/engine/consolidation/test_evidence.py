@@ -1,6 +1,7 @@
 """Statements that the episodes do not bear out, and what memory itself had said before."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -385,6 +386,21 @@ async def test_a_model_that_calls_all_important_says_nothing_by_it(
     assert (await facts(admin))[-1]["importance"] == 7.0
 
 
+async def test_what_corrects_an_important_fact_stays_as_important_whoever_overrates(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    known: dict[str, Any] = {"importance": 9, "permanence": "permanent"}
+    await store_fact(memory, principal, "Lena", "allergy", "Allergic to latex", **known)
+    days = [f"Had soup on day {number}" for number in range(25)]
+    corrected = "Lena is allergic to latex gloves of one brand"
+    await tell(memory, principal, "User: " + ". ".join([*days, corrected]))
+    told = [fact(one, "E1", predicate=f"event {one}", **known) for one in days]
+    update = fact(corrected, "E1", subject="Lena", predicate="allergy", target_id="F1", **known)
+    await consolidate(memory, principal, answer(new_facts=told, updated_facts=[update]))
+    (row,) = [one for one in await facts(admin) if one["content"] == corrected]
+    assert (row["validity"], row["importance"], row["permanence"]) == ("active", 9.0, "permanent")
+
+
 async def test_a_few_important_facts_are_taken_at_their_word(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
@@ -518,3 +534,15 @@ async def test_a_rule_that_insists_more_confirms_the_known_one(
         report, _ = await consolidate(memory, principal, answer(new_rules=[stated]))
     assert report.total("rules_confirmed") == 1
     assert [one["content"] for one in await rules(admin)] == ["Ask before sending mails"]
+
+
+async def test_an_update_that_says_what_its_target_says_does_not_wait(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await store_fact(memory, principal, "user", "coffee", "Takes coffee without sugar")
+    await tell(memory, principal, "User: Please add milk to the shopping list.")
+    same = fact("Takes the coffee without sugar", "E1", predicate="coffee", target_id="F1")
+    report, _ = await consolidate(memory, principal, answer(updated_facts=[same]))
+    assert (report.total("echoes"), report.total("waiting")) == (1, 0)
+    assert not any("waits" in error for error in report.errors)
+    assert len(await facts(admin)) == 1

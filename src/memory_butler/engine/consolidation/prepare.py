@@ -359,9 +359,6 @@ class _Stated:
             self._echoed("a statement that memory has already was left out")
             return None
         if labelled or (echoed and reworded is not None):
-            self.outcome.errors.append(
-                "echo: a statement waits, the episodes have it from memory itself"
-            )
             return replace(draft, held="echo")
         judged = self._by_evidence(draft, evidence)
         return None if judged is None else self._marked_as_echo(judged, reworded)

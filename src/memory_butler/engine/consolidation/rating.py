@@ -70,6 +70,8 @@ def _lasting(new: NewFact, permanence: Permanence) -> NewFact:
 
 
 def _marked(new: NewFact, overrated: Sequence[str]) -> NewFact:
+    """The fact, which has what its former has where that is more (C-519)."""
     if not overrated:
         return new
-    return replace(new, metadata={**new.metadata, OVERRATED: list(overrated)})
+    metadata = {**new.metadata, OVERRATED: list(overrated)}
+    return replace(new, metadata=metadata, unstated=new.unstated | frozenset(overrated))
