@@ -427,6 +427,7 @@ def _told(text: str) -> Account:
         ("User: Ich bin nicht mehr bei Siemens.", "Ist bei Siemens", True, False),
         ("User: If I were vegetarian, what would I eat?", "Is vegetarian", False, True),
         ("User: My head aches.\nAssistant: You may have migraine.", "Has migraine", False, True),
+        ("Assistant: You may be tired, or allergic to wine.", "Allergic to wine", False, True),
         ("User: Did Lena move to Linz?", "Lena moved to Linz", False, True),
         ("User: Vielleicht ziehen wir nach Linz.", "Zieht nach Linz", False, True),
         # What is said to be so, and what only looks like it.

@@ -112,6 +112,7 @@ _FOR_GOOD: Final = re.compile(
     r"|d['’]ora in|da (?:oggi|ora)|todo)\b",
     re.IGNORECASE,
 )
+_GOES_ON: Final = re.compile(r"\s{0,4}(?:or|nor|oder|noch|ou|ni|né|o|u)\s", re.IGNORECASE)
 _CLAUSE: Final = re.compile(
     r"[,;:–—]\s|\s(?:but|aber|sondern|mais|pero|sino|però|mas|because|weil|parce que|porque)\s",
     re.IGNORECASE,
@@ -338,9 +339,12 @@ def is_question(sentence: str) -> bool:
 def _clauses(said: str) -> Iterator[Clause]:
     for sentence in _SENTENCE_END.split(said):
         asked = sentence.rstrip().endswith(_QUESTION_ENDS) and _asks_whether(sentence)
+        denied = supposed = False
         for clause in _CLAUSE.split(sentence):
-            denied = _DENIED.search(clause) is not None and _BUT_THEN.search(clause) is None
-            supposed = _SUPPOSED.search(clause) is not None
+            goes_on = _GOES_ON.match(clause) is not None  # "…, or be allergic to wine"
+            denied = (denied and goes_on) or _DENIED.search(clause) is not None
+            denied = denied and _BUT_THEN.search(clause) is None
+            supposed = (supposed and goes_on) or _SUPPOSED.search(clause) is not None
             yield Clause(_beginnings(stems(clause)), denied, supposed, asked)
 
 

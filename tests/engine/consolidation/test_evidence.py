@@ -485,6 +485,7 @@ async def test_what_nobody_says_a_word_of_replaces_nothing(
     turned = fact("Eats meat and is not vegetarian", "E1", predicate="diet", target_id="F1")
     report, _ = await consolidate(memory, principal, answer(updated_facts=[turned]))
     assert report.total("waiting") == waits
+    assert report.total("needs_review") == waits
     active = [one["content"] for one in await facts(admin) if one["validity"] == "active"]
     assert active == ["Is vegetarian" if waits else "Eats meat and is not vegetarian"]
 

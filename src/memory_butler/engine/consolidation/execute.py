@@ -273,11 +273,11 @@ class _Answer:
     async def _replaces_on_weak_evidence(self, draft: Draft, new: NewFact) -> bool:
         """Whether it would take the place of what memory knows, and may not.
 
-        What the episodes hardly bear out, or have no word of, may not (C-578); nor, where it is the
-        user's own word that would go, what they do not say themselves: an answer of the
-        assistant's (C-425), or anything at all in place of what never changes (C-435).
+        What the episodes hardly bear out may not; nor, where it is the user's own word that would
+        go, what they do not say themselves: an answer of the assistant's (C-425), or anything at
+        all in place of what never changes (C-435).
         """
-        weak = "needs_review" in new.metadata or draft.unheard
+        weak = "needs_review" in new.metadata
         if not weak and not draft.unsaid:
             return False
         replaced = await self._replaced(draft, new)

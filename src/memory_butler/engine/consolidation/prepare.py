@@ -94,9 +94,8 @@ class Draft:
 
     `restates` is a fact the model was shown that says the same: that is confirmed instead, unless
     the draft is an `echo`, which is news of nothing. `unsaid`: an assistant or a tool says it in a
-    conversation, and the user does not; `answered`: it is an answer and no report; `unheard`: nor
-    does anybody say a word of it. What is `held` waits for a person, or for a second witness, and
-    says why.
+    conversation, and the user does not; `answered`: it is an answer and no report. What is `held`
+    waits for a person, or for a second witness, and says why.
     """
 
     new: NewFact | NewRule
@@ -108,7 +107,6 @@ class Draft:
     echo: bool = False
     unsaid: bool = False
     answered: bool = False
-    unheard: bool = False
     held: Hold | None = None
 
 
@@ -348,12 +346,13 @@ class _Stated:
             if by_user:
                 draft = replace(draft, new=_of_user(draft.new))
             draft = replace(draft, new=self._as_told(draft.new, sources))
-            unheard = (
+            draft = replace(draft, unsaid=unsaid, answered=answered)
+            if (
                 unsaid
-                and not witnesses.has_a_word(stated, sources)
-                and not await self._foreign(stated.content, sources)
-            )
-            draft = replace(draft, unsaid=unsaid, answered=answered, unheard=unheard)
+                and isinstance(draft.new, NewFact)
+                and await self._is_unheard(stated, sources)
+            ):
+                evidence = replace(evidence, semantic=0.0)  # a session on cooking is near any diet
             return self._by_evidence(draft, evidence)
         if witnesses.held(stated) and echoed:
             self._echoed("a statement that memory has already was left out")
@@ -420,6 +419,12 @@ class _Stated:
         if verdict == "needs_review" and isinstance(new, NewFact):
             new = replace(new, confidence=REVIEW_CONFIDENCE)
         return replace(draft, new=new)
+
+    async def _is_unheard(self, stated: Statement, sources: Sequence[UUID]) -> bool:
+        """Whether nobody says a word of it, in the language of the episodes."""
+        if self.witnesses.has_a_word(stated, sources):
+            return False
+        return not await self._foreign(stated.content, sources)
 
     async def _said_otherwise(self, vector: Vector, sources: Sequence[UUID]) -> bool:
         """Whether the user means it in other words, as in another language."""
