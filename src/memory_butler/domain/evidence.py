@@ -69,7 +69,8 @@ _DENIED: Final = re.compile(
 # Predicates that say themselves that something is not, or only perhaps: "dislikes: coriander".
 _AVERSE: Final = re.compile(
     r"\b(?:no|not|never|non|without|ex|nicht|kein\w{0,2}|ohne|sans|sin|senza|sem"
-    r"|(?:dis|avoid|avers|hat|intoler|allerg|restrict|exclu|forbid|former|past|end|stop|quit|lack"
+    r"|gave up|given up|gives up|auf(?:gehört|gegeben)"
+    r"|(?:dis|refus|drop|avoid|avers|hat|intoler|allerg|restrict|exclu|forbid|former|past|end|stop|quit|lack"
     r"|abneig|unvertr|vermeid|évit|détest|evit|odi|rifiut|rechaz)\w{0,20})\b",
     re.IGNORECASE,
 )
@@ -243,6 +244,7 @@ class Clause:
 
     words: frozenset[str]
     denied: bool
+    averse: bool
     supposed: bool
     asked: bool
 
@@ -344,8 +346,9 @@ def _clauses(said: str) -> Iterator[Clause]:
             goes_on = _GOES_ON.match(clause) is not None  # "…, or be allergic to wine"
             denied = (denied and goes_on) or _DENIED.search(clause) is not None
             denied = denied and _BUT_THEN.search(clause) is None
+            averse = _DENIED.search(clause) is not None or _AVERSE.search(clause) is not None
             supposed = (supposed and goes_on) or _SUPPOSED.search(clause) is not None
-            yield Clause(_beginnings(stems(clause)), denied, supposed, asked)
+            yield Clause(_beginnings(stems(clause)), denied, averse, supposed, asked)
 
 
 def _asks_whether(sentence: str) -> bool:
@@ -483,8 +486,10 @@ def only_answered(accounts: Collection[Account], stated: Statement) -> bool:
 
 
 def only_denied(accounts: Iterable[Account], stated: Statement) -> bool:
-    """Whether all that a statement says is only said not to be so: "I am not diabetic"."""
-    if _DENIED.search(stated.content) or _AVERSE.search(_asked(stated)):
+    """Whether a statement says just the opposite of what is said: "I am not diabetic"."""
+    if _DENIED.search(stated.content):
+        return _only(accounts, stated, lambda one: not (one.averse or one.denied or one.asked))
+    if _AVERSE.search(_asked(stated)):
         return False
     return _only(accounts, stated, lambda one: one.denied)
 
