@@ -51,7 +51,7 @@ def test_the_same_words_far_apart_in_meaning_do_not_restate() -> None:
     ("content", "predicate", "other", "one"),
     [
         ("Peanuts", "allergy", "food_allergy", True),
-        ("Works as a nurse", "Job", "occupation", True),
+        ("Nurse at St. Anne's", "Job", "occupation", True),
         ("2 tablets of 5 mg", "morning_dose", "evening_dose", False),
         ("Elm Street 4", "Home Address", "work_address", False),
     ],

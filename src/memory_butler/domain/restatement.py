@@ -23,7 +23,16 @@ _INSISTING: Final = frozenset(
 )
 # With one of these a content is a sentence.
 _VERBS: Final = frozenset(
-    "is are was has have ist sind war hat haben est sont es son tiene è sono ha é são tem".split()
+    """
+    is are was has have likes loves hates prefers dislikes wants needs owns lives works studies
+    drives speaks uses takes plays eats drinks
+    ist sind war hat haben mag liebt hasst bevorzugt will braucht besitzt wohnt lebt arbeitet fährt
+    spricht nutzt nimmt spielt isst trinkt
+    est sont aime déteste préfère veut habite vit travaille parle utilise prend joue mange boit
+    es son tiene prefiere odia quiere vive trabaja habla usa toma juega come bebe
+    è sono ha ama preferisce vuole abita lavora parla prende gioca mangia beve
+    é são tem prefere quer mora trabalha fala joga bebe
+    """.split()
 )
 _PUNCTUATION: Final = ".,;:!…\"'“”‘’()"
 
