@@ -388,6 +388,28 @@ def test_who_says_all_of_an_episode_is_known_in_other_languages(speaker: str, us
     assert user_says(told, Statement("Ana", "mag", "Katzen")) is users
 
 
+@pytest.mark.parametrize(
+    ("text", "predicate", "content", "doubtful"),
+    [
+        ("User: I don't like coriander.", "dislikes", "Coriander", False),
+        ("User: I don't like coriander.", "likes", "Coriander", True),
+        ("User: Lena can't have nuts.", "allergy", "Nuts", False),
+        ("User: I don't eat meat.", "diet_exclusions", "Meat", False),
+        ("User: Maybe we move to Linz.", "possible_move", "Linz", False),
+        ("User: Maybe we move to Linz.", "city", "Linz", True),
+        ("User: A window seat if possible.", "seat", "Window seat", False),
+        ("User: I would like a window seat.", "seat", "Window seat", False),
+        ("User: Ich hätte gern einen Fensterplatz.", "platz", "Fensterplatz", False),
+    ],
+)
+def test_a_predicate_may_say_that_it_is_not_or_only_perhaps(
+    text: str, predicate: str, content: str, doubtful: bool
+) -> None:
+    stated = Statement("user", predicate, content)
+    told = [_told(text)]
+    assert (only_denied(told, stated) or only_supposed(told, stated)) is doubtful
+
+
 def _told(text: str) -> Account:
     return account(text, frozenset())
 
@@ -403,8 +425,13 @@ def _told(text: str) -> Account:
             False,
         ),
         ("User: Ich bin nicht mehr bei Siemens.", "Ist bei Siemens", True, False),
+        ("User: I eat meat again.", "Does not eat meat", True, False),
+        ("User: I quit smoking.", "Does not smoke", False, False),
+        ("User: I gave up meat.", "No meat", False, False),
+        ("User: Do I eat meat?", "Does not eat meat", False, True),
         ("User: If I were vegetarian, what would I eat?", "Is vegetarian", False, True),
         ("User: My head aches.\nAssistant: You may have migraine.", "Has migraine", False, True),
+        ("Assistant: You may be tired, or allergic to wine.", "Allergic to wine", False, True),
         ("User: Did Lena move to Linz?", "Lena moved to Linz", False, True),
         ("User: Vielleicht ziehen wir nach Linz.", "Zieht nach Linz", False, True),
         # What is said to be so, and what only looks like it.
@@ -663,6 +690,23 @@ def test_what_is_so_is_not_doubted_for_a_denial_beside_it(scene: str) -> None:
 def test_what_is_denied_supposed_or_asked_is_doubted(scene: str) -> None:
     told, stated = _scene(scene)
     assert only_denied(told, stated) or only_supposed(told, stated)
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "denied"),
+    [
+        ("I eat meat again.", "Does not eat meat", True),
+        ("I used to drink alcohol.", "Does not drink alcohol", False),
+        ("I hardly drink alcohol.", "Does not drink alcohol", False),
+        ("Instead of eating meat I cook tofu.", "Not eating meat", False),
+        ("Nuts make Lena ill.", "No nuts", False),
+        ("Keep nuts away from Lena.", "No nuts near Lena", False),
+        ("My home is free of pets.", "No pets at home", False),
+        ("I quit my work at Siemens.", "Does not work at Siemens", False),
+    ],
+)
+def test_what_is_denied_of_what_is_said_to_be_so(text: str, content: str, denied: bool) -> None:
+    assert only_denied([_told(f"User: {text}")], Statement("user", "x", content)) is denied
 
 
 def test_a_clause_of_a_megabyte_is_read_in_time() -> None:

@@ -7,6 +7,7 @@ from memory_butler.domain.restatement import (
     SAME_PROPERTY,
     of_one_property,
     restates,
+    same_rule,
 )
 
 
@@ -50,7 +51,7 @@ def test_the_same_words_far_apart_in_meaning_do_not_restate() -> None:
     ("content", "predicate", "other", "one"),
     [
         ("Peanuts", "allergy", "food_allergy", True),
-        ("Works as a nurse", "Job", "occupation", True),
+        ("Nurse at St. Anne's", "Job", "occupation", True),
         ("2 tablets of 5 mg", "morning_dose", "evening_dose", False),
         ("Elm Street 4", "Home Address", "work_address", False),
     ],
@@ -61,3 +62,10 @@ def test_a_bare_value_is_another_thing_under_another_predicate(
     assert of_one_property(content, predicate, other, 0.94) is one
     assert not of_one_property(content, predicate, other, SAME_PROPERTY - 0.01)
     assert of_one_property(f"It is {content}", predicate, other, 0.5)
+
+
+def test_a_rule_asks_no_more_by_always_and_please() -> None:
+    known = "Ask before sending mails"
+    assert same_rule("Please remember to always ask before sending the mails.", known)
+    assert not same_rule("Never ask before sending mails", known)
+    assert not same_rule("Ask before sending letters", known)

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 )
 async def test_what_is_said_in_one_session_is_known_in_the_next(household: Household) -> None:
     def trigger(prompt: str) -> str:
-        said = household.installation.run(
+        said = household.installation.apart(
             "butler", "trigger", str(household.health_folder), prompt,
             "--port", household.health.port,
         )  # fmt: skip

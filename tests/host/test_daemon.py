@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import socket
-import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ def test_a_trigger_that_waited_in_vain_is_no_success(
         toml = folder / "butler.toml"
         toml.write_text(toml.read_text().replace("timeout_seconds = 60", "timeout_seconds = 0.1"))
         monkeypatch.setattr(commands, "_ASK_SECONDS", 0.1)
-        monkeypatch.setattr(commands, "_CALL_SECONDS", 5.0)
+        monkeypatch.setattr(commands, "_CALL_SECONDS", 2.5)
         with pytest.raises(Unavailable, match=r"the session .* is still running"):
             commands.trigger(Place(), str(folder), "Take your time", port=int(late.port))
         assert capsys.readouterr().out == ""
@@ -190,17 +190,14 @@ def test_a_killed_butler_loses_no_episode(household: Household) -> None:
     toml = folder / "butler.toml"
     text = toml.read_text() + f'command = ["sh", "-c", "{say}"]\n'
     toml.write_text(text)
-    process = household.installation.start("butler", "run", str(folder), stderr=subprocess.DEVNULL)
-    assert process.stdout is not None
-    try:
+    log = household.installation.folder / "unlucky.log"
+    with closing(household.installation.fork("butler", "run", str(folder), log=log)) as process:
         port = next(line for line in process.stdout if "  MCP" in line).rpartition(":")[2][:-5]
-        said = household.installation.run(
+        said = household.installation.apart(
             "butler", "trigger", str(folder), "Speak", "--port", port, "--json"
         ).json
         assert (said["status"], said["remembered"]) == ("succeeded", False)
-    finally:
         process.kill()
-        process.communicate()
     (kept,) = spool.glob("*.json")
     toml.write_text(text.replace("http://127.0.0.1:1/mcp", household.memory.url))
     with running(household.installation, str(folder)):

@@ -5,7 +5,6 @@ import os
 import select
 import signal
 import socket
-import ssl
 import subprocess
 import sys
 import threading
@@ -16,7 +15,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
 import pytest
 
 from cli.installation import Installation
@@ -24,14 +22,12 @@ from conftest import SAME_VECTORS
 from folders import open_folder
 from long_profile import NIGHTLY
 from memory_butler.app import serve
+from memory_butler.client import SyncMemoryClient
 from memory_butler.config import Settings
-from memory_butler.domain.errors import ConfigurationError
-from memory_butler.operations.operation import STRUCTURED
+from memory_butler.domain.errors import ConfigurationError, MemoryButlerError
 from memory_butler.store import embedded, schema
 from memory_butler.store.transaction import connected
 
-# Reading the machine's certificates for every request would cost more than the request.
-_NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 _PROCESSES: Final = 4 if NIGHTLY else 2
 _SECONDS = 180  # four starts compete for few cores
 
@@ -151,7 +147,7 @@ def test_a_database_killed_under_load_comes_back_for_every_write_and_the_server_
             _until(lambda: len(stored) > before + _WRITERS, 60)
             # Still under load, and each within the patience of an agent.
             for tool, arguments in _WRITES:
-                assert not _call(url, tool, arguments, seconds=10).get("error"), tool
+                _call(url, tool, arguments, seconds=10)
             for rule in stored[:before]:
                 asked = {"memory_type": "rule", "memory_id": rule}
                 assert _call(url, "memory_get", asked, seconds=10)["memory"] is not None
@@ -186,7 +182,7 @@ def _keep_writing(url: str, stored: list[str], stop: threading.Event) -> None:
     while not stop.is_set():
         try:
             stored.append(_call(url, "memory_store_rule", {"content": "Mind the rope"})["id"])
-        except (httpx.HTTPError, _Refused):
+        except MemoryButlerError:
             stop.wait(0.1)
 
 
@@ -197,32 +193,9 @@ def _until(happened: Callable[[], bool], seconds: float) -> None:
         time.sleep(0.02)
 
 
-class _Refused(Exception):
-    """A tool answered with an error."""
-
-
-def _call(url: str, tool: str, arguments: dict[str, str], seconds: float = 30) -> dict[str, Any]:
-    """The structured answer; raises _Refused with what a model reads of an error."""
-    message = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": tool, "arguments": arguments, "_meta": {STRUCTURED: True}},
-    }
-    headers = {"accept": "application/json, text/event-stream"}
-    answer = httpx.post(
-        f"{url}/mcp",
-        json=message,
-        headers=headers,
-        timeout=seconds,
-        trust_env=False,
-        verify=_NO_TLS,
-    )
-    result = answer.json()["result"]
-    if result.get("isError"):
-        raise _Refused(result["content"][0]["text"])
-    content: dict[str, Any] = result["structuredContent"]
-    return content
+def _call(url: str, tool: str, arguments: dict[str, Any], seconds: float = 30) -> dict[str, Any]:
+    with SyncMemoryClient.connect(url, seconds=seconds) as memory:
+        return memory.run(tool, arguments)
 
 
 def _postmasters(folder: Path) -> int:

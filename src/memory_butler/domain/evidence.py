@@ -84,6 +84,25 @@ _BESIDES: Final = frozenset(
     bitte suis sommes êtes avons avez ont soy eres somos tengo sou estou tenho had being
     """.split()
 )
+# Predicates that say themselves that something is not, or only perhaps: "dislikes: coriander".
+_AVERSE: Final = re.compile(
+    r"\b(?:no|not|never|non|without|ex|nicht|kein\w{0,2}|ohne|sans|sin|senza|sem"
+    r"|gave up|given up|gives up|auf(?:gehört|gegeben)"
+    r"|(?:dis|refus|drop|avoid|avers|hat|intoler|allerg|restrict|exclu|forbid|former|past|end"
+    r"|stop|quit|lack|abneig|unvertr|vermeid|évit|détest|evit|odi|rifiut|rechaz)\w{0,20})\b",
+    re.IGNORECASE,
+)
+# In a clause, these say so as well.
+_LESS: Final = re.compile(
+    r"\b(?:used to|instead|rather|away|free|without|hardly|rarely|less|früher|statt|anstatt|frei"
+    r"|kaum|au lieu|avant|en lugar|en vez|em vez|antes|invece|prima)\b",
+    re.IGNORECASE,
+)
+_WISHED: Final = re.compile(
+    r"\b(?:consider|plan|wish|possib|potential|idea|option|maybe|goal|want|dream|interest|hope"
+    r"|intend|prefer|wunsch|vorlieb|überleg|envie|projet|préf|dese|sogn|sonh)\w{0,20}\b",
+    re.IGNORECASE,
+)
 # "Don't accept it before you have asked" wants it asked.
 _BUT_THEN: Final = re.compile(
     r"\b(?:before|until|without|except|bevor|ehe|bis|ohne|außer|avant|sans|antes|hasta|sin|prima"
@@ -93,9 +112,10 @@ _BUT_THEN: Final = re.compile(
 _SUPPOSED: Final = re.compile(
     r"\b(?:if|unless|(?-i:may) (?:be|have|also|well|even|still)|might|maybe|perhaps|possibly"
     r"|probably|(?:imagine|suppose|pretend)(?: that)?|wish(?! to\b)"
-    r"|would(?! (?:never|not|like|love|prefer|rather|hate|say|always|appreciate|you|it)\b)"
-    r"|wenn(?=.{1,80}\b(?:wäre|hätte|würde|könnte))|vielleicht|womöglich|wahrscheinlich"
-    r"|(?:wäre|hätte|würde|könnte)\w{0,2}(?!.{0,40}\b(?:gern|gerne|lieber|nie|niemals|sagen)\b)"
+    r"|would(?! (?:never|not|like|love|prefer|rather|hate|say|always|appreciate|you|it|be)\b)"
+    r"|(?:wenn|falls)(?=.{1,80}\b(?:wäre|hätte|würde|könnte))|vielleicht|womöglich"
+    r"|wahrscheinlich|(?<!gut )(?<!schön )(?<!toll )(?:wäre|hätte|würde|könnte)\w{0,2}"
+    r"(?!.{0,40}\b(?:gern|gerne|lieber|nie|niemals|sagen)\b)"
     r"|peut-être(?: que)?|serait|aurait|quizás?|tal vez|sería|si (?:yo )?fuera|forse"
     r"|fosse|sarebbe|talvez|seria)\b",
     re.IGNORECASE,
@@ -149,6 +169,7 @@ _REPORTED: Final = re.compile(
     re.IGNORECASE,
 )
 _BRIEF: Final = 4  # words of a clause that only says when: "just for today"
+_GOES_ON: Final = re.compile(r"\s{0,4}(?:or|nor|oder|noch|ou|ni|né|o|u)\s", re.IGNORECASE)
 _CLAUSE: Final = re.compile(
     r"[,;:–—]\s|\s(?:but|aber|sondern|mais|pero|sino|però|mas|because|weil|parce que|porque)\s",
     re.IGNORECASE,
@@ -288,7 +309,10 @@ class Denial:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause of whomever, its words by their beginnings; `asked`: it asks if something is so."""
+    """A clause of whomever, its words by their beginnings; `asked`: it asks if something is so.
+
+    `text` has what it goes on from, too.
+    """
 
     text: str
     words: frozenset[str]
@@ -301,7 +325,8 @@ class Account:
 
     `own` is everything but echoes, `others` that part of it that is not known to be the user's,
     `echoes` what memory had served; `answers` what the assistant says to a question and nothing
-    else, `besides` what else is said. `labelled`: the episode tells its speakers apart.
+    else, `besides` what else is said; `brought` what tools bring, `talked` all else.
+    `labelled`: the episode tells its speakers apart.
     """
 
     own: frozenset[str]
@@ -309,6 +334,8 @@ class Account:
     echoes: frozenset[str]
     answers: frozenset[str]
     besides: frozenset[str]
+    brought: frozenset[str]
+    talked: frozenset[str]
     assertions: tuple[Assertion, ...]
     clauses: tuple[Clause, ...]
     labelled: bool
@@ -358,6 +385,8 @@ def account(
         besides=stems(
             "\n".join(said for place, (_, said) in enumerate(turns) if place not in answers)
         ),
+        brought=stems("\n".join(said for voice, said in turns if voice == "tool")),
+        talked=stems("\n".join(said for voice, said in turns if voice != "tool")),
         assertions=tuple(assertions),
         clauses=tuple(one for _, said in turns for one in _clauses(said)),
         labelled=any(voice != "unknown" for voice, _ in turns),
@@ -382,9 +411,12 @@ def is_question(sentence: str) -> bool:
 def _clauses(said: str) -> Iterator[Clause]:
     for sentence in _SENTENCE_END.split(said):
         asked = sentence.rstrip().endswith(_QUESTION_ENDS) and _asks_whether(sentence)
+        text = ""
         for place, clause in enumerate(_CLAUSE.split(sentence)):
+            # It goes on with what is denied or supposed: "…, or be allergic to wine".
+            text = f"{text} {clause}" if _GOES_ON.match(clause) is not None else clause
             # What is so long is no clause, and would take long to read.
-            text = clause if len(clause) <= _MAX_CLAUSE else ""
+            text = text if len(text) <= _MAX_CLAUSE else ""
             yield Clause(text, _beginnings(stems(clause)), asked and not place)
 
 
@@ -573,24 +605,31 @@ def only_answered(accounts: Collection[Account], stated: Statement) -> bool:
 
 
 def only_denied(accounts: Iterable[Account], stated: Statement) -> bool:
-    """Whether all that a statement says is only said not to be so: "I am not diabetic".
+    """Whether a statement says just the opposite of what is said: "I am not diabetic".
 
     What is denied must be a word of the statement: "I don't eat pork" does not deny the pork that
     somebody avoids, nor "don't forget that I am diabetic" the diabetes.
     """
-    if _DENIED.search(stated.content) is not None:
-        return False
     wanted, subject = _wanted(stated), _beginnings(stems(stated.subject))
-    is_rule = not stated.predicate
+    if _DENIED.search(stated.content) is not None:
+        # One word is the reason as often as what is denied: "nuts make her ill", and so no nuts.
+        return len(wanted) > 1 and _only(accounts, wanted, _affirms)
+    # "I don't like it" speaks against what somebody likes, and for what they avoid.
+    averse = _AVERSE.search(_asked(stated)) is not None
+    asked = wanted if averse else wanted | _beginnings(stems(_asked(stated)))
 
     def denies(one: Denial) -> bool:
         if one.of is None:
-            return bool(one.before - subject) and one.before - subject <= wanted
-        if one.of not in wanted:
+            return bool(one.before - subject) and one.before - subject <= asked
+        if one.of not in asked:
             return False
-        return is_rule or one.verb is None or one.verb in wanted
+        return not stated.predicate or one.verb is None or one.verb in asked
 
     return _only(accounts, wanted, lambda one: any(map(denies, _denials(one.text))))
+
+
+def _affirms(one: Clause) -> bool:
+    return not one.asked and not any(said.search(one.text) for said in (_DENIED, _AVERSE, _LESS))
 
 
 def only_supposed(accounts: Iterable[Account], stated: Statement) -> bool:
@@ -601,7 +640,7 @@ def only_supposed(accounts: Iterable[Account], stated: Statement) -> bool:
     # "If the alarm rings, the code is 4711": a number is said for what it is.
     if all(word.isdigit() for word in wanted):
         return False
-    supposes = _SUPPOSED.search(stated.content) is not None
+    supposes = bool(_SUPPOSED.search(stated.content) or _WISHED.search(_asked(stated)))
 
     def only_supposes(one: Clause) -> bool:
         supposed = one.asked or (not supposes and wanted <= _supposed(one.text))
@@ -612,6 +651,10 @@ def only_supposed(accounts: Iterable[Account], stated: Statement) -> bool:
 
 def _wanted(stated: Statement) -> frozenset[str]:
     return _beginnings(stems(stated.content)) - _beginnings(stems(stated.subject))
+
+
+def _asked(stated: Statement) -> str:
+    return stated.predicate.replace("_", " ")
 
 
 def _only(
@@ -650,6 +693,16 @@ def _is_wanted(when: re.Pattern[str], sentence: str, wanted: frozenset[str]) -> 
         and (bool(stems(clause) & wanted) or len(_WORD.findall(clause)) <= _BRIEF)
         for clause in _CLAUSE.split(sentence)
     )
+
+
+def only_brought(accounts: Iterable[Account], content: str) -> bool:
+    """Whether a tool brought most of what is stated, and people and agents say little of it."""
+    told, wanted = list(accounts), stems(content)
+    brought = frozenset[str]().union(*(one.brought for one in told))
+    talked = frozenset[str]().union(*(one.talked for one in told))
+    return len(wanted & brought) >= max(1, QUOTED * len(wanted)) and len(
+        wanted & talked
+    ) < STATED * len(wanted)
 
 
 def _is_telling_number(word: str) -> bool:

@@ -97,7 +97,7 @@ _SEVERAL: Final = frozenset(
 )
 # What may cost somebody their health if it is not known, wherever a word of it begins.
 _VITAL: Final = re.compile(
-    r"(?<![^\W_])(?:allerg|alerg|intoler|unverträglich|anaphyl|anafil|medicat|medicin|medicam"
+    r"(?<![^\W_])(?:allerg|al[eé]rg|intoler|unverträglich|anaphyl|anafil|medicat|medicin|medicam"
     r"|médicam|medikament|medizin|insulin|epilep|epilés|asthma|asma\b|diabet|diabét"
     r"|blood.?(?:type|group)|blutgruppe|groupe.sanguin|grupo.sangu|gruppo.sangu|emergenc|emergenz"
     r"|emergên|notfall|urgence|pacemaker|schrittmacher|contraindic|kontraindik|celiac|coeliac"

@@ -17,9 +17,22 @@ SAME_PROPERTY: Final = 0.92
 
 # Words that change nothing about what is said of a subject. No negation, pronoun or tense is one.
 _FILLERS: Final = frozenset({"a", "an", "are", "is", "the", "to", "user"})
+# A rule asks no more by them.
+_INSISTING: Final = frozenset(
+    "please always remember bitte immer toujours siempre sempre rappelle recuerda ricorda".split()
+)
 # With one of these a content is a sentence.
 _VERBS: Final = frozenset(
-    "is are was has have ist sind war hat haben est sont es son tiene è sono ha é são tem".split()
+    """
+    is are was has have likes loves hates prefers dislikes wants needs owns lives works studies
+    drives speaks uses takes plays eats drinks
+    ist sind war hat haben mag liebt hasst bevorzugt will braucht besitzt wohnt lebt arbeitet fährt
+    spricht nutzt nimmt spielt isst trinkt
+    est sont aime déteste préfère veut habite vit travaille parle utilise prend joue mange boit
+    es son tiene prefiere odia quiere vive trabaja habla usa toma juega come bebe
+    è sono ha ama preferisce vuole abita lavora parla prende gioca mangia beve
+    é são tem prefere quer mora trabalha fala joga bebe
+    """.split()
 )
 _PUNCTUATION: Final = ".,;:!…\"'“”‘’()"
 
@@ -35,6 +48,15 @@ def restates(statement: str, known: str, similarity: float) -> bool:
 def same_words(statement: str, known: str) -> bool:
     """Whether two texts say the same words in the same order, fillers apart."""
     return without_fillers(statement) == without_fillers(known)
+
+
+def same_rule(statement: str, known: str) -> bool:
+    """Whether two rules ask for the same in the same words: always, please, and remember it."""
+    one, other = (
+        [word for word in without_fillers(said) if word not in _INSISTING]
+        for said in (statement, known)
+    )
+    return one == other
 
 
 def begins(statement: str, known: str) -> bool:

@@ -46,6 +46,12 @@ async def indexed_text(new: NewMemory) -> str:
     return await languages.of_memory(text_of(new), tags_of(new))
 
 
+async def with_tags(embedded: Embedded, tags: Sequence[str]) -> Embedded:
+    """It, found by more tags as well; also where its text had to be shortened."""
+    words = await languages.of_memory("", tags)
+    return replace(embedded, search_text=f"{embedded.search_text} {words}".rstrip())
+
+
 async def shortened(embedded: Embedded, write: Callable[[Embedded], Awaitable[Result]]) -> Result:
     """Run `write`, a transaction or savepoint; with half the searchable text if that is too much.
 

@@ -30,7 +30,7 @@ from memory_butler.domain.restatement import same_words
 from memory_butler.domain.trust import DEFAULT_TRUST, Trust, outranks, parse_trust
 from memory_butler.engine import fact_changes, inputs, lineage
 from memory_butler.engine.conflicts import RELATED, Like, find_like, link_contradicted, marks
-from memory_butler.engine.indexing import NewMemory, indexed_text
+from memory_butler.engine.indexing import NewMemory, indexed_text, with_tags
 from memory_butler.engine.memory import Memory
 from memory_butler.store import entities, episodes, events, facts, links, rules, versions
 from memory_butler.store import trust as trust_store
@@ -277,9 +277,8 @@ async def _insert_fact(
         if restates:
             said = [one.id for one in holders if same_words(one.content, fact.content)]
             for row in await facts.many(tx, said):
+                embedded = await with_tags(embedded, row["tags"])
                 fact = replace(fact, tags=inputs.joined_tags(row["tags"], fact.tags))
-            if said:
-                embedded = replace(embedded, search_text=await indexed_text(fact))
     return await _write_fact(tx, principal, fact, embedded, holders, replaced)
 
 

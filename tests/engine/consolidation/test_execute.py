@@ -590,8 +590,8 @@ async def test_one_answer_may_say_several_of_a_kind(
 async def test_of_one_answer_the_later_value_holds_where_there_is_one_or_another_session_said_it(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
-    for day in ("12 May", "19 May"):
-        await tell(memory, principal, f"User: The campaign is on {day}. I drink tea on {day}.")
+    for day, drink in (("12 May", "green tea"), ("19 May", "black coffee")):
+        await tell(memory, principal, f"User: The campaign is on {day}. I drink {drink}.")
     stated = [
         fact("The campaign is on 12 May", "E1", predicate="campaign_date"),
         fact("The campaign is on 19 May", "E1", predicate="campaign_date"),

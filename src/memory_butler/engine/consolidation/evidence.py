@@ -17,9 +17,11 @@ from memory_butler.domain.evidence import (
     is_said,
     lexical_support,
     only_answered,
+    only_brought,
     only_denied,
     only_supposed,
     user_says,
+    value_of,
 )
 from memory_butler.domain.restatement import same_words
 from memory_butler.domain.statements import Statement
@@ -142,6 +144,15 @@ class Witnesses:
     def said(self, stated: Statement, sources: Sequence[UUID]) -> bool:
         """Whether the named episodes have the words for it."""
         return is_said(self._of(sources), stated)
+
+    def only_brought(self, content: str, sources: Sequence[UUID]) -> bool:
+        """Whether the named episodes have it from a tool, such as a page or a mail."""
+        return only_brought(self._of(sources), content)
+
+    def has_a_word(self, stated: Statement, sources: Sequence[UUID]) -> bool:
+        """Whether the named episodes have a word of what is stated, whoever says it."""
+        value = value_of(stated)
+        return any(value & (one.own | one.echoes) for one in self._of(sources))
 
     def assertions(self, sources: Sequence[UUID]) -> list[str]:
         """What the user says in the named episodes, sentence by sentence, questions apart.

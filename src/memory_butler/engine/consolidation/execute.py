@@ -238,13 +238,22 @@ class _Answer:
 
     async def _told_before(self, draft: Draft, new: NewFact, embedded: Embedded) -> Draft:
         """The draft that only says again what memory has; without evidence it is an echo of it."""
-        if draft.held not in (None, "echo") or (draft.target or draft.restates) is not None:
+        if draft.held not in (None, "echo") or draft.restates is not None:
             return draft
-        known = await said_already(self.tx, new, embedded)
+        known = draft.target
+        if known is None:
+            known = await said_already(self.tx, new, embedded)
+        elif draft.held is None or not self._says_as_known(known, new):
+            return draft
         if known is None:
             return draft
         unsaid = draft.held is not None or "needs_review" in new.metadata
-        return replace(draft, restates=known, echo=draft.echo or unsaid, held=None)
+        echo = draft.echo or unsaid
+        return replace(draft, restates=known, target=None, echo=echo, held=None)
+
+    def _says_as_known(self, id: UUID, new: NewFact) -> bool:
+        known = self.group.facts.get(id)
+        return known is not None and same_words(known["content"], new.content)
 
     async def _weighed_rule(self, draft: Draft, new: NewRule, embedded: Embedded) -> _Weighed:
         """The rule that waits for a warning, or is known in just these words; else as it is."""
@@ -345,6 +354,10 @@ class _Answer:
     async def _hold(self, draft: Draft, embedded: Embedded) -> None:
         """Keep what is in doubt out of every answer, until somebody accepts it (C-117)."""
         self.outcome.counts["waiting"] += 1
+        if draft.held == "echo":
+            self.outcome.errors.append(
+                "echo: a statement waits, the episodes have it from memory itself"
+            )
         new = draft.new
         why: dict[str, object] = {"reason": draft.held}
         against = await self._stands_against(draft)

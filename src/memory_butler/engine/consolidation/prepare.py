@@ -4,8 +4,9 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
+from typing import Final
 from uuid import UUID
 
 from memory_butler.domain.errors import MemoryButlerError
@@ -37,7 +38,7 @@ from memory_butler.domain.permanence import (
     decay_rate_of,
 )
 from memory_butler.domain.principals import Principal
-from memory_butler.domain.restatement import of_one_property, restates, same_words
+from memory_butler.domain.restatement import of_one_property, restates, same_rule, same_words
 from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation.evidence import Doubt, Rewording, Witnesses
@@ -56,6 +57,8 @@ from memory_butler.store.rules import NewRule
 from memory_butler.store.transaction import transaction
 
 GLOBAL = "global"
+# The end of the day on which something was told is no later than that.
+_DAY: Final = timedelta(days=1)
 MAX_ERROR_CHARS = 300
 _OVERRATES = (
     "the model calls nearly every fact important or permanent: where it does, the fact is stored "
@@ -265,20 +268,30 @@ class _Stated:
         """From when and until when a fact holds; None: from now, without an end.
 
         What is over by now began when it was told, and is history: "in Faro for the week". An end
-        from before it was told is the model's mistake, and counts as none.
+        from before it was told is the model's mistake, and counts as none. So does
+        that of the day itself of what never changes: a small model may fill it in everywhere.
         """
         end, told = stated.valid_until, self.group.told(sources)
+        if end is not None and stated.permanence == "permanent" and end <= told + _DAY:
+            self.outcome.errors.append("valid_until: what never changes does not end on its day")
+            end = None
         if end is None or end > self.memory.clock():
             return None, end
         return (told, end) if told < end else (None, None)
 
     def _rule(self, stated: ExtractedRule) -> Draft:
         sources, marked = self._sources(stated.sources)
+        scope = self._scope(stated.scope)
+        known = (
+            row["content"]
+            for row in self.group.rules.values()
+            if row["scope"] == scope and same_rule(stated.content, row["content"])
+        )
         new = new_rule(
             self.memory,
-            stated.content,
+            next(known, stated.content),  # which then is confirmed
             permanence=self._permanence(stated),
-            scope=self._scope(stated.scope),
+            scope=scope,
             tags=list(stated.tags),
             source_butler=self.group.butler,
             source_episode_id=sources[0],
@@ -336,16 +349,19 @@ class _Stated:
             answered = unsaid and witnesses.only_answered(stated, sources)
             if by_user:
                 draft = replace(draft, new=_of_user(draft.new))
-            draft = replace(draft, new=self._for_a_time(draft.new, sources))
+            draft = replace(draft, new=self._as_told(draft.new, sources))
             draft = replace(draft, unsaid=unsaid, answered=answered)
+            if (
+                unsaid
+                and isinstance(draft.new, NewFact)
+                and await self._is_unheard(stated, sources)
+            ):
+                evidence = replace(evidence, semantic=0.0)  # a session on cooking is near any diet
             return self._by_evidence(draft, evidence)
         if witnesses.held(stated) and echoed:
             self._echoed("a statement that memory has already was left out")
             return None
         if labelled or (echoed and reworded is not None):
-            self.outcome.errors.append(
-                "echo: a statement waits, the episodes have it from memory itself"
-            )
             return replace(draft, held="echo")
         judged = self._by_evidence(draft, evidence)
         return None if judged is None else self._marked_as_echo(judged, reworded)
@@ -379,12 +395,15 @@ class _Stated:
             return replace(draft, new=replace(new, confidence=REVIEW_CONFIDENCE))
         return replace(draft, new=new, held="weak")
 
-    def _for_a_time(self, new: NewFact | NewRule, sources: Sequence[UUID]) -> NewFact | NewRule:
-        """A rule that the user wants for a time only, whatever the model makes of it."""
-        if isinstance(new, NewFact) or new.permanence in FOR_A_TIME:
+    def _as_told(self, new: NewFact | NewRule, sources: Sequence[UUID]) -> NewFact | NewRule:
+        """A rule that holds as long as the user wants it, whatever the model makes of it, and is
+        trusted as a tool's output where a page or a mail in the session demands it."""
+        if isinstance(new, NewFact):
             return new
+        if self.witnesses.only_brought(new.content, sources):
+            new = replace(new, trust=min(new.trust, Trust.TOOL_OUTPUT))
         until = self.witnesses.holds_until(new.content, sources)
-        if until is None:
+        if until is None or new.permanence in FOR_A_TIME:
             return new
         return replace(new, permanence=until, decay_rate=decay_rate_of(until))
 
@@ -406,6 +425,12 @@ class _Stated:
         if verdict == "needs_review" and isinstance(new, NewFact):
             new = replace(new, confidence=REVIEW_CONFIDENCE)
         return replace(draft, new=new)
+
+    async def _is_unheard(self, stated: Statement, sources: Sequence[UUID]) -> bool:
+        """Whether nobody says a word of it, in the language of the episodes."""
+        if self.witnesses.has_a_word(stated, sources):
+            return False
+        return not await self._foreign(stated.content, sources)
 
     async def _said_otherwise(self, vector: Vector, sources: Sequence[UUID]) -> bool:
         """Whether the user means it in other words, as in another language."""

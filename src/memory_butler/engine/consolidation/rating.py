@@ -47,7 +47,10 @@ class Ratings:
         return cls(enough and latest.important >= many, enough and latest.permanent >= many)
 
     def weighed(self, new: NewFact) -> NewFact:
-        """The fact with no higher ratings than the model's word is worth, but for what is vital."""
+        """The fact with no higher ratings than the model's word is worth, but for what is vital.
+
+        It has what its former has where that is more (C-519).
+        """
         if is_vital(Statement(new.subject, new.predicate, new.content)):
             return new
         overrated: dict[str, object] = {}
@@ -57,7 +60,10 @@ class Ratings:
         if self.permanent and new.permanence in _NEVER_FADE:
             overrated["permanence"] = new.permanence
             new = _lasting(new, _LASTING)
-        return replace(new, metadata={**new.metadata, OVERRATED: overrated}) if overrated else new
+        if not overrated:
+            return new
+        metadata = {**new.metadata, OVERRATED: overrated}
+        return replace(new, metadata=metadata, unstated=new.unstated | frozenset(overrated))
 
 
 def unproven(new: NewFact) -> NewFact:

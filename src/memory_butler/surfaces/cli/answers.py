@@ -15,14 +15,12 @@ from rich.text import Text
 from memory_butler.domain.trust import DEFAULT_TRUST, TrustName, parse_trust
 from memory_butler.engine.screening import KEEP_IT
 from memory_butler.operations.views import Episode, Fact, Rule
+from memory_butler.surfaces.cli.cleaning import clean, short
 from memory_butler.surfaces.cli.counting import counted
 
 # Without a terminal there is no width to keep to; this one keeps most lines whole.
-_CELL = 300  # characters of a content in a table
 _WIDTH_OF_A_PIPE = 140
 _ID = 36  # characters of one, the longest word that must stay whole
-# What moves the cursor or changes the screen: a memory is told by others, and may hold it.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Two decimals of a share in a name, as in "from_050_to_080".
 _SHARE = re.compile(r"\b0(\d\d)\b")
 
@@ -32,17 +30,6 @@ View = Episode | Fact | Rule
 def console() -> Console:
     """Where tables go: standard output."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH_OF_A_PIPE)
-
-
-def clean(text: str) -> str:
-    """A text that a terminal shows and does not obey."""
-    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-def short(text: str) -> str:
-    """A text as a cell of a table shows it; `get` and --json show all of it."""
-    shown = clean(text)
-    return shown if len(shown) <= _CELL else shown[:_CELL].rstrip() + " …"
 
 
 class _Columns(Table):

@@ -10,17 +10,16 @@ from rich.text import Text
 from memory_butler.operations.views import Episode, Fact
 from memory_butler.surfaces.cli.answers import (
     View,
-    clean,
     console,
     episodes_table,
     facts_table,
     fields,
     less,
     rules_table,
-    short,
     stats,
     table,
 )
+from memory_butler.surfaces.cli.cleaning import clean, short
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.problems import complain
 

@@ -11,7 +11,9 @@ import typer
 
 from memory_butler.domain.errors import InvalidInput
 from memory_butler.domain.links import MEMORY_TYPES, parse_memory_type
+from memory_butler.surfaces.cli.as_json import print_json
 from memory_butler.surfaces.cli.backing_up import AdminDsn, checked
+from memory_butler.surfaces.cli.cleaning import short
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, with_memory
@@ -133,7 +135,6 @@ def erase(
         print("Nothing was erased.")
     elif as_json:
         from memory_butler.operations.erasure import erased, previewed
-        from memory_butler.surfaces.cli.as_json import print_json
 
         print_json(previewed(found) if isinstance(found, erasing.Preview) else erased(found))
     elif isinstance(found, erasing.Preview):
@@ -216,7 +217,6 @@ def _agreed(found: Any, tenant: str) -> bool:
 
 
 def _show_preview(found: Any) -> None:
-    from memory_butler.surfaces.cli.answers import short
 
     doomed = found.scope.doomed
     kinds = {name: getattr(doomed, name) for name in _ONE}

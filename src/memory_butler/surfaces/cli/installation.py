@@ -9,6 +9,7 @@ import typer
 
 from memory_butler import __version__
 from memory_butler.domain.errors import ConfigurationError
+from memory_butler.surfaces.cli.cleaning import clean
 from memory_butler.surfaces.cli.place import AsJson, Place, complete
 from memory_butler.surfaces.errors import BY_CODE
 
@@ -200,7 +201,6 @@ def _has_keys(settings: "Settings") -> bool:
 
 def _print(findings: "list[Finding]") -> None:
     from memory_butler.engine.diagnosis import healthy
-    from memory_butler.surfaces.cli.answers import clean
 
     colours = sys.stdout.isatty()
     wide = max(len(one.name) for one in findings)

@@ -18,6 +18,7 @@ from typer.models import CommandInfo
 
 from memory_butler.domain.errors import InvalidInput, MemoryButlerError
 from memory_butler.surfaces.cli import hints, ids, moments
+from memory_butler.surfaces.cli.as_json import print_json
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.lazy import LazyCommand, command_of
 from memory_butler.surfaces.cli.named import LIST, Named
@@ -325,8 +326,6 @@ def _run(
     )
     found = not nothing_found(output)
     if as_json:
-        from memory_butler.surfaces.cli.as_json import print_json
-
         print_json(output)
     elif found:
         # Imported here: rich takes a tenth of the time of a command.

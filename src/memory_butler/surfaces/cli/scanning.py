@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from memory_butler.surfaces.cli.as_json import print_json
+from memory_butler.surfaces.cli.cleaning import short
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.place import AsJson, Place, tell_unknown_tenant, with_memory
@@ -67,7 +69,6 @@ def _tell_key(place: Place, key: "UnmaskKey | None", file: TextIO) -> None:
 
 
 def _print_json(report: "ScanReport", key: "UnmaskKey | None") -> None:
-    from memory_butler.surfaces.cli.as_json import print_json
 
     found = [
         {
@@ -93,7 +94,7 @@ def _print(report: "ScanReport") -> None:
     from rich.text import Text
 
     from memory_butler.engine.screening import listed
-    from memory_butler.surfaces.cli.answers import console, short, table
+    from memory_butler.surfaces.cli.answers import console, table
 
     if report.found:
         made = table("Memory", "Found", "Says")

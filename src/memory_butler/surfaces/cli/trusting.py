@@ -10,15 +10,14 @@ from rich.text import Text
 from memory_butler.engine.browse.inbox import WEIGHED
 from memory_butler.operations.views import Fact
 from memory_butler.surfaces.cli.answers import (
-    clean,
     console,
     content,
     less,
     number,
-    short,
     show_context,
     table,
 )
+from memory_butler.surfaces.cli.cleaning import clean, short
 from memory_butler.surfaces.cli.counting import counted
 
 

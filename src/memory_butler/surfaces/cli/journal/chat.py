@@ -14,6 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from memory_butler.domain.errors import ConfigurationError, Conflict, MemoryButlerError, NotFound
+from memory_butler.surfaces.cli.cleaning import clean, short
 from memory_butler.surfaces.cli.counting import counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.journal import introducing, looking
@@ -131,7 +132,6 @@ class _Talk:
         """Say who there is, what was said last, and which plans are late or came near."""
         from memory_butler.journal.texts import begin_wake
         from memory_butler.journal.wording import come_due_words, date_words
-        from memory_butler.surfaces.cli.answers import clean
 
         number, latest = self.companion.live.extent()
         since = f", the last on {date_words(latest, self.companion.policy)}" if latest else ""
@@ -333,7 +333,6 @@ class _Talk:
     def _lines(self, actor: str | None, pieces: "Iterable[ShownPiece]") -> list[tuple[str, bool]]:
         """Pieces as lines, and whether each is in italics."""
         from memory_butler.journal.wording import conversation_line
-        from memory_butler.surfaces.cli.answers import clean
 
         policy = self.companion.policy
         return [
@@ -359,7 +358,6 @@ class _Talk:
 
     def _note_done(self, changes: "Iterable[Change]", *, taken_back: bool = False) -> None:
         from memory_butler.journal.wording import change_lines
-        from memory_butler.surfaces.cli.answers import short
 
         told = change_lines(changes, self.companion.policy, taken_back=taken_back, shorten=short)
         if told:

@@ -13,6 +13,8 @@ from memory_butler.domain.errors import (
     InvalidInput,
     unwritable,
 )
+from memory_butler.surfaces.cli.as_json import print_json
+from memory_butler.surfaces.cli.cleaning import clean
 from memory_butler.surfaces.cli.counting import all_counted, counted
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.exporting import STANDARD_OUTPUT, Force, refuse_existing
@@ -297,8 +299,7 @@ def runs(
 ) -> None:
     """List the maintenance runs, newest first; one that crashed has no end."""
     from memory_butler.operations.fragments import RunInput, run_of, runs_of
-    from memory_butler.surfaces.cli.answers import clean, console, table
-    from memory_butler.surfaces.cli.as_json import print_json
+    from memory_butler.surfaces.cli.answers import console, table
 
     settings = place.settings()
     with companion(place, whose, settings) as one:
@@ -361,7 +362,6 @@ def undo(
 
 def show_proposal(proposal: "Proposal") -> None:
     """What a run would change, what it refused, and what it took."""
-    from memory_butler.surfaces.cli.answers import clean
 
     show_differences(proposal.differences)
     for refused in proposal.report.refused:
@@ -378,7 +378,6 @@ def show_proposal(proposal: "Proposal") -> None:
 
 def show_differences(differences: "Sequence[Difference]") -> None:
     """A difference, coloured on a terminal."""
-    from memory_butler.surfaces.cli.answers import clean
 
     if not differences:
         print("No fragment changes.")

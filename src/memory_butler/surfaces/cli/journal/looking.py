@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memory_butler.surfaces.cli.as_json import print_json
+from memory_butler.surfaces.cli.cleaning import clean, short
 from memory_butler.surfaces.cli.examples import epilog
 from memory_butler.surfaces.cli.journal.opened import (
     DEFAULT,
@@ -43,8 +45,7 @@ def list_(place: Place, as_json: AsJson = False) -> None:
     """List the companions that keep a journal here."""
     from memory_butler.companions.opening import names, zone_of
     from memory_butler.operations.journal import CompanionsOutput, summary, unreadable
-    from memory_butler.surfaces.cli.answers import clean, console, table
-    from memory_butler.surfaces.cli.as_json import print_json
+    from memory_butler.surfaces.cli.answers import console, table
 
     settings = place.settings()
     require_installation(settings)
@@ -84,7 +85,6 @@ def mind(
 ) -> None:
     """Show what is on the companion's mind, the most present first."""
     from memory_butler.operations import journal
-    from memory_butler.surfaces.cli.as_json import print_json
 
     with companion(place, whose, known_at=known_at) as one:
         found, zone = journal.mind(one, journal.MindInput(secrets=secrets)), one.policy.zone
@@ -108,7 +108,6 @@ def plans(
 ) -> None:
     """List the plans, what is due first, also those set aside; then what else is active."""
     from memory_butler.operations import journal
-    from memory_butler.surfaces.cli.as_json import print_json
 
     with companion(place, whose, known_at=known_at) as one:
         found = journal.plans(one, journal.PlansInput(topic=topic, when=when))
@@ -131,7 +130,6 @@ def recall(
 ) -> None:
     """Show what the companion knows of a key, and of its neighbours."""
     from memory_butler.operations import journal
-    from memory_butler.surfaces.cli.as_json import print_json
 
     with companion(place, whose, known_at=known_at) as one:
         found = journal.recall(one, journal.RecallKeyInput(key=key, deep=deep))
@@ -153,7 +151,6 @@ def search(
 ) -> None:
     """Find what was said, however long ago, by its words and its meaning."""
     from memory_butler.operations import journal
-    from memory_butler.surfaces.cli.as_json import print_json
 
     with companion(place, whose, known_at=known_at) as one:
         found = journal.search(one, journal.SearchLogInput(question=question, limit=limit))
@@ -176,7 +173,6 @@ def assemble(
 ) -> None:
     """Print the prompt for the companion's answer to the latest message."""
     from memory_butler.operations.journal_views import prompt_view
-    from memory_butler.surfaces.cli.as_json import print_json
 
     with companion(place, whose, known_at=known_at) as one:
         prompt = prompt_view(one.live.assemble(secrets=secrets), one.policy)
@@ -190,14 +186,13 @@ def assemble(
 
 def show_prompt(prompt: "AssembledPrompt") -> None:
     """Both messages, as a model gets them."""
-    from memory_butler.surfaces.cli.answers import clean
 
     print(f"{clean(prompt.system)}\n{'=' * 20}\n{clean(prompt.user)}")
 
 
 def show_receipt(prompt: "AssembledPrompt") -> None:
     """Tokens by part and pool, and what was left out."""
-    from memory_butler.surfaces.cli.answers import clean, console, table
+    from memory_butler.surfaces.cli.answers import console, table
 
     made = table("Part", "Tokens>", "Cap>", "Included>", "Left out>")
     for part in prompt.parts:
@@ -216,7 +211,6 @@ def show_receipt(prompt: "AssembledPrompt") -> None:
 
 def show_recalled(found: "RecalledFragment") -> None:
     """A fragment, and its neighbours at ambient depth."""
-    from memory_butler.surfaces.cli.answers import clean
 
     print(f"{clean(found.key)} ({found.tier}): {clean(found.text)}")
     for near in found.neighbours:
@@ -226,7 +220,6 @@ def show_recalled(found: "RecalledFragment") -> None:
 
 def show_found(found: "FoundMessages", zone: "tzinfo") -> None:
     """Messages with their dates, each between what was said before and after it."""
-    from memory_butler.surfaces.cli.answers import clean
 
     if not found.found:
         note("Nothing was found.")
@@ -256,7 +249,7 @@ def show_items(items: "Sequence[WorkingItem]", zone: "tzinfo", *, empty: str = "
 
     from memory_butler.journal.lifecycle import phase_words
     from memory_butler.journal.wording import of_subject
-    from memory_butler.surfaces.cli.answers import console, short, table
+    from memory_butler.surfaces.cli.answers import console, table
 
     if not items:
         print(empty)

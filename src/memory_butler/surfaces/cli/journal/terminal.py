@@ -7,6 +7,8 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Final, Self, TextIO
 
+from memory_butler.surfaces.cli.cleaning import clean
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -129,7 +131,6 @@ def _text(lines: "Iterable[tuple[str, bool]]") -> str:
 
 def note(said: str) -> None:
     """What is none of the conversation: dim, on standard error."""
-    from memory_butler.surfaces.cli.answers import clean
 
     text = clean(said)
     print(styled(text, dim=True) if _obeys(sys.stderr) else text, file=sys.stderr, flush=True)
