@@ -5,6 +5,7 @@ import pytest
 from memory_butler.domain.restatement import (
     SAME_MEANING,
     SAME_PROPERTY,
+    SAME_SENTENCE,
     of_one_property,
     restates,
     same_rule,
@@ -61,7 +62,23 @@ def test_a_bare_value_is_another_thing_under_another_predicate(
 ) -> None:
     assert of_one_property(content, predicate, other, 0.94) is one
     assert not of_one_property(content, predicate, other, SAME_PROPERTY - 0.01)
-    assert of_one_property(f"It is {content}", predicate, other, 0.5)
+    assert of_one_property(f"It is {content}", predicate, other, SAME_SENTENCE) is one
+    assert not of_one_property(f"It is {content}", predicate, other, SAME_SENTENCE - 0.01)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "other"),
+    [
+        ("home", "parents_home"),
+        ("employer", "past_employer"),
+        ("brother", "son"),
+        ("staging_port", "production_port"),
+    ],
+)
+def test_a_sentence_is_of_two_properties_where_their_names_say_so(
+    predicate: str, other: str
+) -> None:
+    assert not of_one_property("Is called Tom", predicate, other, 0.9)
 
 
 def test_a_rule_asks_no_more_by_always_and_please() -> None:

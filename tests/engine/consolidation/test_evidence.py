@@ -334,6 +334,15 @@ async def test_what_no_episode_tells_of_is_not_confirmed(
     assert fresh == ["user"]
 
 
+async def test_what_is_told_by_half_of_its_value_is_confirmed(
+    memory: Memory, principal: Principal
+) -> None:
+    await store_fact(memory, principal, "user", "city", "Lives in Graz")
+    await tell(memory, principal, "User: The tram before our flat was late again, typical Graz.")
+    report, _ = await consolidate(memory, principal, answer(confirmations=["F1"]))
+    assert report.total("facts_confirmed") == 1
+
+
 async def test_what_is_told_in_another_language_is_confirmed(
     memory: Memory, principal: Principal
 ) -> None:

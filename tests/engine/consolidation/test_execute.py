@@ -312,9 +312,14 @@ async def test_a_known_fact_in_other_wrapping_is_confirmed_under_whichever_predi
         ("owns", "wants", "A cargo bike"),
         ("brother", "son", "Tom"),
         ("birthday", "wedding_day", "4 March"),
+        ("morning_medication", "evening_medication", "Takes 5 mg ramipril"),
+        ("birthday_party", "dentist_appointment", "Is on Friday"),
+        ("home", "parents_home", "Lives in Graz"),
+        ("gate_code", "alarm_code", "Is 4711"),
+        ("past_employer", "employer", "Works at Siemens"),
     ],
 )
-async def test_a_bare_value_under_another_predicate_is_another_fact(
+async def test_what_is_said_under_another_predicate_may_be_another_fact(
     memory: Memory, principal: Principal, admin: Connection, known: str, other: str, content: str
 ) -> None:
     await store_fact(memory, principal, "user", known, content)
