@@ -11,6 +11,7 @@ from memory_butler.domain.errors import PermissionDenied
 from memory_butler.domain.principals import SCOPES, Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.operations.operation import Operation
+from memory_butler.operations.operation import operation as declared
 from memory_butler.operations.registry import OPERATIONS, of_toolsets
 
 every_operation = pytest.mark.parametrize(
@@ -94,3 +95,13 @@ def test_configured_defaults_are_parameters(operation: Operation[Any, Any]) -> N
 @every_operation
 def test_a_handler_takes_memory_caller_and_input_alone(operation: Operation[Any, Any]) -> None:
     assert len(inspect.signature(operation.handler).parameters) == 3
+
+
+def test_an_operation_that_nobody_describes_is_refused() -> None:
+    """As all are in a Python that leaves docstrings out: a tool would have no description."""
+
+    async def memory_anything(memory: Memory, principal: Principal, given: Any) -> Any:
+        return given
+
+    with pytest.raises(TypeError, match="memory_anything has no docstring"):
+        declared("Do anything", needs="read")(memory_anything)

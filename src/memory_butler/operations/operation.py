@@ -202,6 +202,11 @@ def operation(
 
     def declared(handler: Handler[Input, Output]) -> Operation[Input, Output]:
         told = (inspect.getdoc(handler) or "").partition("\n\n")[0]
+        if not told:
+            raise TypeError(
+                f"{handler.__name__} has no docstring, which is the description that models read; "
+                "start Python without -OO or PYTHONOPTIMIZE=2, which leave docstrings out"
+            )
         description = " ".join(told.split())
         return Operation(
             handler.__name__, title, description, handler, needs, routes=routes, **conditions
