@@ -521,6 +521,20 @@ async def test_a_group_is_found_by_its_members(memory: Memory, principal: Princi
     assert known == {"Mia", "Leo"}
 
 
+async def test_what_a_question_asks_for_comes_before_what_else_is_known_of_whom_it_names(
+    memory: Memory, principal: Principal
+) -> None:
+    await create_entity(memory, principal, "Greta Huber", "person", aliases=["Mum"])
+    for n, what in enumerate(("a chair in Graz", "an old phone", "the number plate", "tickets")):
+        for m, did in enumerate(("Bought", "Saw", "Sold", "Lost", "Found", "Fixed")):
+            await store_fact(memory, principal, "user", f"note {n} {m}", f"{did} {what}")
+    number, _ = await store_fact(memory, principal, "user", "mum_phone", "0664 9999 since May")
+    await store_fact(memory, principal, "Greta Huber", "birthday", "4 May 1950")
+    await store_fact(memory, principal, "Greta Huber", "hobby", "Plays the cello")
+    (first, *_) = await recall(memory, principal, "What is Mum's phone number?")
+    assert first.row["id"] == number
+
+
 async def test_another_name_that_is_the_first_name_of_somebody_else_is_not_put_in_full(
     memory: Memory, principal: Principal, clock: Clock
 ) -> None:

@@ -52,6 +52,8 @@ DESCRIBING: Final = 12
 # A fact that a question points at, by a day or by who asks, is meant as likely as not. Beside other
 # sentences, so must be what bears on one that asks and tells nothing: "Name three noble gases."
 EVEN_CHANCE: Final = 0.5
+# How much of a standing is decided by how well a wording of the question bears on its best match.
+TIE: Final = 0.01
 
 
 class Match(NamedTuple):
@@ -290,13 +292,14 @@ async def _put_by_name(
 
 
 def _as_it_bears(found: Sequence[Match], best: float) -> list[Match]:
-    """What one wording of a question finds, standing as high as its best one bears on it.
+    """What one wording of a question finds, of which the surer wording comes first.
 
-    `best` is the relevance of the best of all wordings. The best of each stands out most of its
-    own: of a role that two wordings read as two people, the surer one comes first (C-541).
+    `best` is the relevance of the best of all wordings. The best of each stands as high: of a role
+    that two wordings read as two people, the surer one comes first (C-541). No more than that: what
+    is known of whom a question names bears on it, whatever it asks of them (C-539).
     """
     own = max((one.relevance or 0.0 for one in found), default=0.0)
-    share = own / best if best else 1.0
+    share = 1.0 - TIE * (1.0 - own / best) if best else 1.0
     return [one._replace(standing=one.standing * share) for one in found]
 
 
