@@ -69,6 +69,7 @@ MARKS: Final = frozenset(
         "needs_inversion",
         "overrated",
         "resembles",
+        "unheard",
         "settled",
         "waiting",
         "echo",

@@ -472,6 +472,17 @@ async def test_a_few_important_facts_are_taken_at_their_word(
     assert {one["importance"] for one in await facts(admin)} == {9.0}
 
 
+async def test_what_is_vital_keeps_its_place_until_somebody_reviews_it(
+    memory: Memory, principal: Principal, admin: Connection
+) -> None:
+    await tell(memory, principal, "User: No more of the pink stuff, it makes my face swell.")
+    vital = fact("Penicillin", "E1", predicate="allergy", importance=10, permanence="permanent")
+    await consolidate(memory, principal, answer(new_facts=[vital]))
+    (row,) = await facts(admin)
+    assert row["metadata"]["needs_review"] is True
+    assert (row["confidence"], row["importance"], row["permanence"]) == (0.5, 10.0, "permanent")
+
+
 async def test_what_is_denied_where_it_is_told_is_for_review_and_not_the_users_word(
     memory: Memory, principal: Principal, admin: Connection
 ) -> None:
@@ -546,9 +557,30 @@ async def test_what_nobody_says_a_word_of_replaces_nothing(
     turned = fact("Eats meat and is not vegetarian", "E1", predicate="diet", target_id="F1")
     report, _ = await consolidate(memory, principal, answer(updated_facts=[turned]))
     assert report.total("waiting") == waits
-    assert report.total("needs_review") == waits
+    assert report.total("needs_review") == 0
     active = [one["content"] for one in await facts(admin) if one["validity"] == "active"]
     assert active == ["Is vegetarian" if waits else "Eats meat and is not vegetarian"]
+
+
+@pytest.mark.parametrize(
+    ("told", "predicate", "content"),
+    [
+        ("My throat swells up when I eat Nutella.", "allergy", "Allergic to hazelnuts"),
+        ("I inject insulin before each meal.", "condition", "Diabetic"),
+        ("My husband and I celebrate ten years tomorrow.", "marital_status", "Married"),
+        ("The baby is due in June, my belly is huge.", "condition", "Pregnant"),
+    ],
+)
+async def test_what_is_told_in_other_words_alone_matters_as_much(
+    memory: Memory, principal: Principal, admin: Connection, told: str, predicate: str, content: str
+) -> None:
+    await tell(memory, principal, f"User: {told}")
+    stated = fact(content, "E1", predicate=predicate, importance=9, permanence="stable")
+    await consolidate(memory, principal, answer(new_facts=[stated]))
+    (row,) = await facts(admin)
+    assert "needs_review" not in row["metadata"]
+    assert row["metadata"]["unheard"] is True
+    assert (row["importance"], row["permanence"], row["confidence"]) == (9.0, "stable", 0.7)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from memory_butler.engine.consolidation.known import (
     placed,
     said_already,
 )
-from memory_butler.engine.consolidation.prepare import Draft, Group, Outcome, Plan
+from memory_butler.engine.consolidation.prepare import UNHEARD, Draft, Group, Outcome, Plan
 from memory_butler.engine.curate import confirm_rule
 from memory_butler.engine.indexing import add_tags
 from memory_butler.engine.memory import Memory
@@ -273,11 +273,11 @@ class _Answer:
     async def _replaces_on_weak_evidence(self, draft: Draft, new: NewFact) -> bool:
         """Whether it would take the place of what memory knows, and may not.
 
-        What the episodes hardly bear out may not; nor, where it is the user's own word that would
-        go, what they do not say themselves: an answer of the assistant's (C-425), or anything at
-        all in place of what never changes (C-435).
+        What the episodes hardly bear out, or have no word of, may not (C-578); nor, where it is the
+        user's own word that would go, what they do not say themselves: an answer of the
+        assistant's (C-425), or anything at all in place of what never changes (C-435).
         """
-        weak = "needs_review" in new.metadata
+        weak = "needs_review" in new.metadata or UNHEARD in new.metadata
         if not weak and not draft.unsaid:
             return False
         replaced = await self._replaced(draft, new)

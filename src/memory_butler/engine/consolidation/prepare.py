@@ -60,6 +60,8 @@ GLOBAL = "global"
 # The end of the day on which something was told is no later than that.
 _DAY: Final = timedelta(days=1)
 MAX_ERROR_CHARS = 300
+# In metadata: nobody says a word of it, and it replaces nothing (C-578).
+UNHEARD: Final = "unheard"
 _OVERRATES = (
     "the model calls nearly every fact important or permanent: where it does, the fact is stored "
     "as less, and says so in `overrated`"
@@ -356,7 +358,7 @@ class _Stated:
                 and isinstance(draft.new, NewFact)
                 and await self._is_unheard(stated, sources)
             ):
-                evidence = replace(evidence, semantic=0.0)  # a session on cooking is near any diet
+                draft = replace(draft, new=_unheard(draft.new))
             return self._by_evidence(draft, evidence)
         if witnesses.held(stated) and echoed:
             self._echoed("a statement that memory has already was left out")
@@ -423,7 +425,7 @@ class _Stated:
             mark["needs_review"] = True
         new = replace(draft.new, metadata=draft.new.metadata | mark)
         if verdict == "needs_review" and isinstance(new, NewFact):
-            new = replace(new, confidence=REVIEW_CONFIDENCE)
+            new = replace(new, confidence=min(new.confidence, REVIEW_CONFIDENCE))
         return replace(draft, new=new)
 
     async def _is_unheard(self, stated: Statement, sources: Sequence[UUID]) -> bool:
@@ -556,6 +558,12 @@ def _of_user(new: NewFact | NewRule) -> NewFact | NewRule:
         of_user = decay_rate_of(RULE_OF_USER)
         return replace(new, metadata=metadata, permanence=RULE_OF_USER, decay_rate=of_user)
     return replace(new, metadata=metadata)
+
+
+def _unheard(new: NewFact) -> NewFact:
+    """What nobody said a word of: a session on cooking is near in meaning to any diet."""
+    confidence = min(new.confidence, ECHO_CONFIDENCE)
+    return replace(new, confidence=confidence, metadata={**new.metadata, UNHEARD: True})
 
 
 def _statement(new: NewFact | NewRule) -> Statement:

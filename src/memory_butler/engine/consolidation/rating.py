@@ -51,7 +51,7 @@ class Ratings:
 
         It has what its former has where that is more (C-519).
         """
-        if is_vital(Statement(new.subject, new.predicate, new.content)):
+        if _is_vital(new):
             return new
         overrated: dict[str, object] = {}
         if self.important and matters_most(new.importance):
@@ -67,10 +67,19 @@ class Ratings:
 
 
 def unproven(new: NewFact) -> NewFact:
-    """A fact that the episodes hardly bear out, which matters and lasts no more than any."""
+    """A fact that the episodes hardly bear out, which matters and lasts no more than any.
+
+    But for what is vital, where nobody denies or only supposes it: "no more of the pink pills".
+    """
+    if _is_vital(new) and "doubt" not in new.metadata:
+        return new
     if new.permanence in _LAST_LONG:
         new = _lasting(new, DEFAULT_PERMANENCE)
     return replace(new, importance=min(new.importance, DEFAULT_IMPORTANCE))
+
+
+def _is_vital(new: NewFact) -> bool:
+    return is_vital(Statement(new.subject, new.predicate, new.content))
 
 
 def _lasting(new: NewFact, permanence: Permanence) -> NewFact:
