@@ -193,8 +193,7 @@ def make(named: Named) -> TyperCommand:
 def _operation(named: Named) -> "Operation[Any, Any]":
     # Not by way of the registry, whose imports take longer than most commands.
     module = import_module(f"memory_butler.operations.{named.topic}")
-    found = (one for one in vars(module).values() if getattr(one, "name", "") == named.operation)
-    operation: Operation[Any, Any] = next(found)
+    operation: Operation[Any, Any] = getattr(module, named.operation)
     return operation
 
 
