@@ -94,10 +94,11 @@ _AVERSE: Final = re.compile(
 )
 # In a clause, these say so as well.
 _LESS: Final = re.compile(
-    r"\b(?:used to|instead|rather|away|free|without|hardly|rarely|less|früher|statt|anstatt|frei"
+    r"\b(?:ne|used to|instead|rather|away|free|without|hardly|rarely|less|früher|statt|anstatt|frei"
     r"|kaum|au lieu|avant|en lugar|en vez|em vez|antes|invece|prima)\b",
     re.IGNORECASE,
 )
+_SELF: Final = frozenset("i we ich wir je nous yo nosotros io noi eu nós".split())
 _WISHED: Final = re.compile(
     r"\b(?:consider|plan|wish|possib|potential|idea|option|maybe|goal|want|dream|interest|hope"
     r"|intend|prefer|wunsch|vorlieb|überleg|envie|projet|préf|dese|sogn|sonh)\w{0,20}\b",
@@ -612,8 +613,8 @@ def only_denied(accounts: Iterable[Account], stated: Statement) -> bool:
     """
     wanted, subject = _wanted(stated), _beginnings(stems(stated.subject))
     if _DENIED.search(stated.content) is not None:
-        # One word is the reason as often as what is denied: "nuts make her ill", and so no nuts.
-        return len(wanted) > 1 and _only(accounts, wanted, _affirms)
+        who = _SELF | set(_words(stated.subject))
+        return _only(accounts, wanted, lambda one: _affirms(one, wanted, who))
     # "I don't like it" speaks against what somebody likes, and for what they avoid.
     averse = _AVERSE.search(_asked(stated)) is not None
     asked = wanted if averse else wanted | _beginnings(stems(_asked(stated)))
@@ -628,8 +629,18 @@ def only_denied(accounts: Iterable[Account], stated: Statement) -> bool:
     return _only(accounts, wanted, lambda one: any(map(denies, _denials(one.text))))
 
 
-def _affirms(one: Clause) -> bool:
-    return not one.asked and not any(said.search(one.text) for said in (_DENIED, _AVERSE, _LESS))
+def _affirms(one: Clause, wanted: frozenset[str], who: Collection[str]) -> bool:
+    """Whether a clause says that somebody does it, or is all a request for it.
+
+    What it says of it otherwise may be the reason: "coffee after lunch keeps me awake".
+    """
+    if one.asked or any(said.search(one.text) for said in (_DENIED, _AVERSE, _LESS)):
+        return False
+    words = _WORD.findall(one.text.casefold())
+    does = (words[place + 1 :] for place, word in enumerate(words) if word in who)
+    if any(set(_beginnings_in_order(after)[:1]) & wanted for after in does):
+        return True
+    return set(_beginnings_in_order(words)) <= wanted
 
 
 def only_supposed(accounts: Iterable[Account], stated: Statement) -> bool:
