@@ -39,8 +39,9 @@ import asyncpg
 
 from bench.server import data_folder, machine
 from memory_butler.config import ConsolidationConfig, MemoryModuleConfig, Settings
-from memory_butler.domain.evidence import lexical_support, stems
+from memory_butler.domain.evidence import lexical_support
 from memory_butler.domain.principals import Principal
+from memory_butler.domain.speech import stems
 from memory_butler.engine.consolidation.run import GroupReport, run_consolidation
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.opening import open_database, open_memory

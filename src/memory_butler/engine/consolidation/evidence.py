@@ -5,21 +5,19 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
+from memory_butler.domain.doubt import holds_until, only_denied, only_supposed
 from memory_butler.domain.evidence import (
     REWORDED,
     Account,
     Evidence,
     account,
     borne_by_others,
-    holds_until,
     is_quoted,
     is_reworded,
     is_said,
     lexical_support,
     only_answered,
     only_brought,
-    only_denied,
-    only_supposed,
     user_says,
     value_of,
 )
@@ -130,16 +128,17 @@ class Witnesses:
 
     def doubt(self, stated: Statement, sources: Sequence[UUID]) -> Doubt | None:
         """Why what the named episodes have in just these words is not said to be so."""
-        told = self._of(sources)
-        if only_denied(told, stated):
+        clauses = [clause for told in self._of(sources) for clause in told.clauses]
+        if only_denied(clauses, stated):
             return "denied"
-        return "supposed" if only_supposed(told, stated) else None
+        return "supposed" if only_supposed(clauses, stated) else None
 
     def holds_until(
         self, content: str, sources: Sequence[UUID]
     ) -> Literal["ephemeral", "volatile"] | None:
         """For how long the user wants something done, where they say that it is for a time."""
-        return holds_until(self._of(sources), content)
+        asserted = (one.text for told in self._of(sources) for one in told.assertions)
+        return holds_until(asserted, content)
 
     def said(self, stated: Statement, sources: Sequence[UUID]) -> bool:
         """Whether the named episodes have the words for it."""

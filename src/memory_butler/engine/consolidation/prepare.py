@@ -18,8 +18,6 @@ from memory_butler.domain.evidence import (
     Evidence,
     Hold,
     lexical_support,
-    spoken,
-    stems,
 )
 from memory_butler.domain.extraction import (
     ConsolidationResult,
@@ -39,6 +37,7 @@ from memory_butler.domain.permanence import (
 )
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.restatement import of_one_property, restates, same_rule, same_words
+from memory_butler.domain.speech import spoken, stems
 from memory_butler.domain.statements import Statement
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation.evidence import Doubt, Rewording, Witnesses
