@@ -115,6 +115,12 @@ def language(text: str, spoken: Spoken = NONE) -> str | None:
     return first if sure >= _SURE else None
 
 
+def likely(text: str) -> str | None:
+    """As `language`; what is English by its small words is known without the model."""
+    words = _words(wording.without_cjk(text[:_READ]))
+    return "en" if words and _is_english(words) else language(text)
+
+
 def _ranked(text: str, spoken: Spoken) -> list[tuple[str, float]]:
     """Each language with its probability, the most likely first.
 

@@ -540,8 +540,8 @@ async def _ratings(memory: Memory, principal: Principal, drafts: Sequence[Draft]
 def _in_other_languages(text: str, told: Sequence[str]) -> bool:
     """Whether one of the texts told is in another language; a short English text says too little
     to be known, and is taken for English."""
-    own = languages.language(text)
-    known = {languages.language(one) for one in told} - {None}
+    own = languages.likely(text)
+    known = {languages.likely(one) for one in told} - {None}
     return any(one != own and (one != "en" or own is not None) for one in known)
 
 
