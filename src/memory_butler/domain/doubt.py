@@ -164,6 +164,7 @@ class Clause:
 
 
 def clauses_of(said: str) -> Iterator[Clause]:
+    """The clauses of what one speaker says."""
     for sentence in SENTENCE_END.split(said):
         asked = sentence.rstrip().endswith(QUESTION_ENDS) and _asks_whether(sentence)
         text = ""

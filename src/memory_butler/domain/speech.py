@@ -104,6 +104,7 @@ def is_question(sentence: str) -> bool:
 
 
 def beginnings(words: Iterable[str]) -> frozenset[str]:
+    """The first letters of each, by which two forms of a word meet; of a number, all digits."""
     return frozenset(word if word[0].isdigit() else word[:BEGINNING] for word in words)
 
 
@@ -127,11 +128,13 @@ def answers_in(turns: Sequence[tuple[Voice, str]]) -> frozenset[int]:
 
 
 def requests(sentence: str) -> bool:
+    """Whether a question asks for something to be done."""
     words = WORD.findall(sentence)
     return bool(words) and words[0].casefold() in _REQUESTS
 
 
 def turns_of(text: str, speaker: str | None, trust: Trust | None) -> list[tuple[Voice, str]]:
+    """What each says in a text, in its order; all of it is the speaker's, where one is given."""
     if speaker is not None:
         label = _LABEL.fullmatch(f"{speaker.strip()}:")  # else it is somebody's name
         return [("user" if label is None else _voice(label), text)]

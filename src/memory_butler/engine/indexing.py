@@ -8,6 +8,7 @@ import asyncpg
 
 from memory_butler.domain.episodes import search_text as episode_text
 from memory_butler.domain.facts import search_text as fact_text
+from memory_butler.domain.links import MemoryType
 from memory_butler.engine import inputs
 from memory_butler.inference import languages
 from memory_butler.store import facts, rules
@@ -34,6 +35,20 @@ def text_of(new: NewMemory) -> str:
             return new.content
         case _:
             assert_never(new)
+
+
+def text_of_row(kind: MemoryType, row: Row, content: str | None = None) -> str:
+    """The same of a memory that is there; with another content, where one is given."""
+    said: str = row["content"] if content is None else content
+    match kind:
+        case "episode":
+            return episode_text(said, row["speaker"], row["occurred_at"])
+        case "fact":
+            return fact_text(row["subject"], row["predicate"], said)
+        case "rule":
+            return said
+        case _:
+            assert_never(kind)
 
 
 def tags_of(new: NewMemory) -> Sequence[str]:
@@ -76,13 +91,12 @@ async def add_tags(
     tags = inputs.joined_tags(row["tags"], more)
     if tags == row["tags"]:
         return
-    is_fact = kind == "fact"
-    said = row["content"]
-    text = fact_text(row["subject"], row["predicate"], said) if is_fact else said
-    set_tags = facts.set_tags if is_fact else rules.set_tags
+    set_tags = facts.set_tags if kind == "fact" else rules.set_tags
+
+    words = await languages.of_memory(text_of_row(kind, row), tags)
 
     async def write(fitting: Embedded) -> None:
         async with tx.connection.transaction():
             await set_tags(tx, row["id"], tags, fitting.search_text)
 
-    await shortened(Embedded.later(await languages.of_memory(text, tags)), write)
+    await shortened(Embedded.later(words), write)

@@ -11,11 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
-from memory_butler.domain.episodes import search_text as episode_text
 from memory_butler.domain.errors import InvalidInput
-from memory_butler.domain.facts import search_text as fact_text
 from memory_butler.domain.invisible import visible
-from memory_butler.domain.links import MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.engine.memory import Memory
 from memory_butler.store.episodes import NewEpisode
@@ -189,17 +186,6 @@ def sieved(sieve: Sieve, row: Row, before: str) -> Said:
         sieve.json({name: one for name, one in row["metadata"].items() if name != NOTE}),
         [sieve.text(one) for one in row.get("tags") or ()],
     )
-
-
-def searchable_row(kind: MemoryType, row: Row, content: str) -> str:
-    """The text by which a memory that is there is found, with this content."""
-    match kind:
-        case "episode":
-            return episode_text(content, row["speaker"], row["occurred_at"])
-        case "fact":
-            return fact_text(row["subject"], row["predicate"], content)
-        case _:
-            return content
 
 
 def is_masked(metadata: Mapping[str, Any]) -> bool:

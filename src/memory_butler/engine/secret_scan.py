@@ -14,9 +14,9 @@ from uuid import UUID
 from memory_butler.domain.links import MEMORY_TYPES, MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.steps import ItemKind
-from memory_butler.engine.indexing import shortened
+from memory_butler.engine.indexing import shortened, text_of_row
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.screening import NOTE, Sieve, said_of, searchable_row, sieved
+from memory_butler.engine.screening import NOTE, Sieve, said_of, sieved
 from memory_butler.engine.unmask_keys import UnmaskKey, compared
 from memory_butler.store import events, masking, receipts
 from memory_butler.store.embeddings import Embedded
@@ -126,7 +126,7 @@ async def _look(
 async def _mask(
     memory: Memory, principal: Principal, kind: MemoryType, row: Row, clean: Said, key: UnmaskKey
 ) -> bool:
-    text = searchable_row(kind, row, clean.content)
+    text = text_of_row(kind, row, clean.content)
     embedded = await memory.embedded(text, clean.tags)
 
     async def write(fitting: Embedded) -> bool:

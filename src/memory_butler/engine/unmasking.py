@@ -12,9 +12,9 @@ from memory_butler.domain.links import Item, MemoryType
 from memory_butler.domain.principals import Principal
 from memory_butler.domain.trust import Trust
 from memory_butler.engine.edits import edit_fact
-from memory_butler.engine.indexing import shortened
+from memory_butler.engine.indexing import shortened, text_of_row
 from memory_butler.engine.memory import Memory
-from memory_butler.engine.screening import NOTE, Sieve, said_of, searchable_row, sieved
+from memory_butler.engine.screening import NOTE, Sieve, said_of, sieved
 from memory_butler.engine.unmask_keys import UnmaskKey, Words
 from memory_butler.store import episodes, events, facts, masking, rules
 from memory_butler.store.embeddings import Embedded
@@ -129,7 +129,7 @@ async def _write_over(
         sieve.refuse()
     if mode != "off" and sieve.note:
         clean.metadata[NOTE] = sieve.note
-    text = searchable_row(kind, row, clean.content)
+    text = text_of_row(kind, row, clean.content)
     embedded = await memory.embedded(text, clean.tags)
     id: UUID = row["id"]
 

@@ -1,7 +1,7 @@
 """The parts of storing, for one memory (`remember`) and for thousands (`imports`).
 
-`new_…` checks what was given; `insert` writes it, with
-everything that belongs to it, into an open transaction.
+`new_…` checks what was given; `insert` writes it, with everything that belongs to it, into an open
+transaction. What of it is embedded and indexed: `indexing`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -136,11 +136,8 @@ async def counted(texts: Iterable[str]) -> Spoken:
     """Of each language, how many of some texts are in it."""
 
     def count() -> Spoken:
-        found = (
-            "en" if _is_english(words) else language(text)
-            for text in (wording.without_cjk(one[:_READ]) for one in texts)
-            if (words := _words(text))
-        )
+        parted = (wording.without_cjk(one[:_READ]) for one in texts)
+        found = (likely(text) for text in parted if _words(text))
         return Counter(one for one in found if one is not None)
 
     return await asyncio.to_thread(count)

@@ -27,7 +27,7 @@ from memory_butler.domain.extraction import (
     UpdatedFact,
     subject_of,
 )
-from memory_butler.domain.facts import key_of, search_text
+from memory_butler.domain.facts import key_of
 from memory_butler.domain.permanence import (
     FOR_A_TIME,
     RULE_DECAY_RATE,
@@ -43,7 +43,7 @@ from memory_butler.domain.trust import Trust
 from memory_butler.engine.consolidation.evidence import Doubt, Rewording, Witnesses
 from memory_butler.engine.consolidation.prompt import examples
 from memory_butler.engine.consolidation.rating import OVERRATED, Ratings, unproven
-from memory_butler.engine.indexing import indexed_text, text_of
+from memory_butler.engine.indexing import indexed_text, text_of, text_of_row
 from memory_butler.engine.memory import Memory
 from memory_butler.engine.screening import screened
 from memory_butler.engine.writing import new_fact, new_rule
@@ -178,7 +178,7 @@ async def prepare(
         if group.by_host and not witnesses.said(_statement(judged.new), judged.sources):
             judged = _from_elsewhere(judged, outcome)
         if judged.held is None:
-            judged = replace(judged, restates=await stated.restated(judged))
+            judged = replace(judged, restates=await stated.restated(judged, vector))
         words = await indexed_text(judged.new)
         writes.append((judged, Embedded(vector, words, memory.embedding_version_id)))
     confirmations = await stated.borne_out(result.confirmations)
@@ -459,15 +459,20 @@ class _Stated:
     async def borne_out(self, ids: Sequence[UUID]) -> tuple[UUID, ...]:
         """The facts to confirm, without those that no episode mentions, or from memory alone."""
         kept, episodes, witnesses = [], self.group.episodes, self.witnesses
+        texts = {
+            id: text_of_row("fact", self.group.facts[id]) for id in ids if id in self.group.facts
+        }
+        embedded = await self.memory.embedder.embed_many([*texts.values()])
+        vectors = dict(zip(texts, embedded, strict=True))
+        words = {one.id: stems(one.content) for one in self.group.shown} if texts else {}
         for id in ids:
             row = self.group.facts.get(id)
             if row is None:
                 kept.append(id)  # which `execute` reports
                 continue
-            text = _searched(row)
-            vector = await self.memory.embedder.embed(text)
+            text, vector = texts[id], vectors[id]
             stated = Statement(row["subject"], row["predicate"], row["content"])
-            if not await self._tells(stated, text, vector):
+            if not await self._tells(stated, text, vector, words):
                 self.outcome.errors.append(f"fact {id} was not confirmed: no episode mentions it")
                 continue
             if witnesses.quoted(row["content"], episodes) and not (
@@ -480,15 +485,20 @@ class _Stated:
             kept.append(id)
         return tuple(kept)
 
-    async def _tells(self, stated: Statement, text: str, vector: Vector) -> bool:
-        """Whether one of the episodes may mention a fact; echoes of memory count here."""
+    async def _tells(
+        self, stated: Statement, text: str, vector: Vector, words: Mapping[UUID, frozenset[str]]
+    ) -> bool:
+        """Whether one of the episodes may mention a fact; echoes of memory count here.
+
+        `words` are the `stems` of each.
+        """
         bound = self.memory.config.consolidation.review_below
-        for one in self.group.shown:
-            told = lexical_support(text, [stems(one.content)])
-            if max(told, self.witnesses.weigh(text, vector, [one.id]).support) >= bound:
+        for id, said in words.items():
+            told = lexical_support(text, [said])
+            if max(told, self.witnesses.weigh(text, vector, [id]).support) >= bound:
                 return True
             # "Typical Graz" says half of "Lives in Graz", and a third of all words of the fact.
-            if self.witnesses.said(stated, [one.id]):
+            if self.witnesses.said(stated, [id]):
                 return True
         return await self._foreign(stated.content, self.group.episodes)
 
@@ -498,7 +508,7 @@ class _Stated:
         support = self.witnesses.weigh(text, vector, told).support if told else 0.0
         return support >= self.memory.config.consolidation.review_below
 
-    async def restated(self, draft: Draft) -> UUID | None:
+    async def restated(self, draft: Draft, vector: Vector) -> UUID | None:
         """The fact on the same subject that the model was shown and a new one only says again.
 
         A bare value is another fact under another predicate: peanuts as a snack, and as an allergy.
@@ -517,14 +527,15 @@ class _Stated:
         ]
         if not known:
             return None
-        embed = self.memory.embedder.embed_many
-        stated, *others = await embed([new.content, *(row["content"] for row in known)])
-        whole, *wholes = await embed([text_of(new), *map(_searched, known)])
-        for row, vector, told in zip(known, others, wholes, strict=True):
+        contents = [new.content, *(row["content"] for row in known)]
+        wholes = [text_of_row("fact", row) for row in known]
+        vectors = await self.memory.embedder.embed_many([*contents, *wholes])
+        stated, said, told = vectors[0], vectors[1 : len(contents)], vectors[len(contents) :]
+        for row, own, whole in zip(known, said, told, strict=True):
             same_property = key_of(row["predicate"]) == key_of(new.predicate) or of_one_property(
-                new.content, row["predicate"], new.predicate, float(whole @ told)
+                new.content, row["predicate"], new.predicate, float(vector @ whole)
             )
-            if same_property and restates(new.content, row["content"], float(stated @ vector)):
+            if same_property and restates(new.content, row["content"], float(stated @ own)):
                 id: UUID = row["id"]
                 return id
         return None
@@ -543,10 +554,6 @@ def _in_other_languages(text: str, told: Sequence[str]) -> bool:
     own = languages.likely(text)
     known = {languages.likely(one) for one in told} - {None}
     return any(one != own and (one != "en" or own is not None) for one in known)
-
-
-def _searched(row: Row) -> str:
-    return search_text(row["subject"], row["predicate"], row["content"])
 
 
 def _of_user(new: NewFact | NewRule) -> NewFact | NewRule:
